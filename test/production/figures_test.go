@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/test/production/truth"
 )
 
@@ -70,6 +71,7 @@ func (f *figures) judge(t *testing.T) {
 	t.Helper()
 	hours := len(f.hours)
 	last := f.hours[hours-1]
+	f.judgeFirst(t)
 	for _, of := range f.truth.Types[1:] {
 		now, want := last[of.Name], f.truth.Ratio(of.Name)
 		switch held := now.GetHolds(); {
@@ -87,17 +89,37 @@ func (f *figures) judge(t *testing.T) {
 	for _, fault := range f.faults {
 		t.Error(fault)
 	}
-	t.Logf("in effect:%s", f.courses())
+	t.Logf("shown:%s", f.courses(func(s shown) float64 { return math.Round(1000*s.GetRatio()) / 1000 }))
+	t.Logf("in effect:%s", f.courses(func(s shown) float64 { return s.inEffect }))
 }
 
-// courses returns which ratios were in effect, and from which hour.
-func (f *figures) courses() string {
+// judgeFirst checks the first ratios that production showed: they are nearly right, as their intervals say, but must not be applied.
+func (f *figures) judgeFirst(t *testing.T) {
+	t.Helper()
+	if len(f.hours) < shows {
+		return
+	}
+	for _, of := range f.truth.Types[1:] {
+		now, want := f.hours[shows-1][of.Name], f.truth.Ratio(of.Name)
+		if i := now.GetInterval(); distance(now.GetRatio(), want) > nearly || want < i.GetLow() || want > i.GetHigh() {
+			t.Errorf("%s: after %d hours, production shows %v (%v), the truth is %.4f: %v", of.Name, shows, now.GetRatio(), i, want, now.GetHolds())
+			continue
+		}
+		t.Logf("%s: after %d hours, production shows %.4f (%+.2f%%)", of.Name, shows, now.GetRatio(), 100*(now.GetRatio()/want-1))
+		if !slices.ContainsFunc(now.GetHolds(), func(h *workloadresizerv1.SuggestionHold) bool { return h.GetCode() == "TooFewDays" }) {
+			t.Errorf("%s: nothing holds back a ratio after %d hours: %v", of.Name, shows, now.GetHolds())
+		}
+	}
+}
+
+// courses returns the ratios of each type, and from which hour.
+func (f *figures) courses(ratio func(shown) float64) string {
 	var b strings.Builder
 	for _, of := range f.truth.Types[1:] {
 		fmt.Fprintf(&b, "\n  %s:", of.Name)
 		before := 0.0
 		for i, now := range f.hours {
-			if is := now[of.Name].inEffect; is != before {
+			if is := ratio(now[of.Name]); is != before {
 				fmt.Fprintf(&b, " %.4f from hour %d,", is, i+1)
 				before = is
 			}

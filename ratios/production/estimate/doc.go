@@ -23,6 +23,10 @@
 // All types are solved together: if n4 is compared with n2d and n2d with e2, then n4 is compared with e2. Types that nothing
 // connects with the baseline have no ratio, and do not count.
 //
+// A ratio is shown days before it may be applied. Workloads that were compared for about a day, or whose replicas always had unlike sizes, count for it
+// until enough of the others do. How much the slopes of the first days differ by chance follows from how replicas do. As many workloads may follow
+// sizes as usually do, which makes the interval wider.
+//
 // Two questions have different answers. The mean of this cluster's workloads, weighted by the cores that they
 // use on a type, is what its ratio for the whole cluster should be; the more workloads are measured, the more certain it is. The next workload differs
 // from the others, no matter how many there are.

@@ -16,6 +16,12 @@ const (
 	TooFewNodes Code = "TooFewNodes"
 	// TooFewWorkloads means that too few workloads count to tell how much they differ: see below why others do not count.
 	TooFewWorkloads Code = "TooFewWorkloads"
+	// TooFewDays means that the ratio is preliminary: too few workloads were compared on enough days to show if slower replicas get less
+	// of the work. Wait.
+	TooFewDays Code = "TooFewDays"
+	// SizesDiffer means that replicas on both node types mostly had different sizes, such as by ratios in effect. So nothing shows whether larger
+	// ones do more of the work: let some workloads have equal sizes for some time, or say how much work replicas do.
+	SizesDiffer Code = "SizesDiffer"
 	// FewCoresCount means that workloads that count hold too small a share of the cores that are known on the type: see below why
 	// others do not count.
 	FewCoresCount Code = "FewCoresCount"
@@ -52,12 +58,23 @@ func notCompared(x *Type, s *Settings) string {
 	}
 	switch early := x.Held[TooFewHours]; {
 	case early > 0:
-		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: a workload counts after about %.0f hours with much load, which take about %.0f days",
-			run(early), s.MinHours, math.Ceil(max(2*s.MinHours/24, s.MinDays)))
+		return fmt.Sprintf("%s on this node type and on another one for too few hours so far: they show a preliminary ratio after about a day, with %.0f hours of much load, and count in full after about %.0f days",
+			run(early), s.FirstHours, pace(s))
 	case others > 0:
 		return fmt.Sprintf("%s on this node type, and none of them counts: each has a reason of its own", run(others))
 	}
 	return "no workload has had two replicas on this node type and two on one that is compared with the baseline, in the same zone and hour: let a workload with four replicas or more run on both"
+}
+
+// pace returns after how many days a workload counts for ratios that may be applied.
+func pace(s *Settings) float64 { return math.Ceil(max(2*s.MinHours/24, s.MinDays)) }
+
+// more returns a number of more days.
+func more(days float64) string {
+	if days == 1 {
+		return "1 more day"
+	}
+	return fmt.Sprintf("%.0f more days", days)
 }
 
 // run returns that a number of workloads run.
@@ -77,6 +94,10 @@ type known struct {
 	// zones is the factor between the ratios of zones that is certain, and unknown the share of hours in which it is not known how busy nodes were, with
 	// the half-width of the interval that only this causes.
 	zones, unknown, unknownHalf float64
+	// first means that workloads count that are not judged, and wait is after how many more days enough of them are. Sizes is the factor
+	// between the sizes of their replicas. It is 1 if it is known of enough workloads that it does not matter.
+	first       bool
+	wait, sizes float64
 }
 
 func doubts(x *Type, k *known, s *Settings) []Doubt {
@@ -99,6 +120,14 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 		add(TooFewWorkloads, "%d workloads count, but only as much as %.1f, since most are in namespaces that use few of the cores: run more of those in other namespaces on both node types, at least %d are needed%s",
 			x.Workloads, k.votes, s.MinWorkloads, soon(x))
 	}
+	if k.sizes > 1 {
+		add(SizesDiffer, "replicas on both node types mostly had different sizes, by a factor of about %.2f, so that nothing shows whether larger ones do more of the work. "+
+			"Let at least %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
+			k.sizes, enoughTeach(), pace(s))
+	}
+	if k.first && (k.wait > 0 || k.sizes <= 1) {
+		add(TooFewDays, "the ratio is preliminary: about %.0f days show whether slower replicas get less of the work, so wait for about %s", pace(s), more(max(k.wait, 1)))
+	}
 	if k.cores < s.MinCores {
 		add(FewCoresCount, "the workloads that count use %.0f%% of the cores of all workloads that were seen on the node type: at least %.0f%% are needed%s",
 			100*k.cores, 100*s.MinCores, soon(x))
@@ -114,7 +143,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 	if k.zones > s.MaxModelSpread {
 		add(ZonesDiffer, "the ratio differs between zones by a factor of at least %.2f: set a ratio for each CPU model", k.zones)
 	}
-	if half := x.Cluster.half(); !(half <= s.Tolerance) {
+	if half := x.Cluster.half(); !(half <= s.Tolerance) && k.sizes <= 1 { // Otherwise, the sizes make it uncertain.
 		if k.unknownHalf > s.Tolerance {
 			add(LoadUnknown, "it is not known how busy nodes were in %.0f%% of the hours, so the ratio is known to ±%.1f%%, but ±%.1f%% is needed: collect the usage of all pods on nodes of both types",
 				100*k.unknown, 100*k.unknownHalf, 100*s.Tolerance)

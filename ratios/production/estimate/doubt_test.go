@@ -14,7 +14,7 @@ func TestNotCompared(t *testing.T) {
 		want string
 	}{
 		{"nothing runs on both", nil, "let a workload with four replicas or more run on both"},
-		{"the first days", map[Reason]int{TooFewHours: 14, Pulls: 2}, "14 workloads run on this node type and on another one for too few hours so far: a workload counts after about 24 hours with much load, which take about 3 days"},
+		{"the first days", map[Reason]int{TooFewHours: 14, Pulls: 2}, "14 workloads run on this node type and on another one for too few hours so far: they show a preliminary ratio after about a day, with 12 hours of much load, and count in full after about 3 days"},
 		{"one workload", map[Reason]int{TooFewHours: 1}, "1 workload runs on this node type"},
 		{"only workloads that mislead", map[Reason]int{Pulls: 2, Odd: 1}, "3 workloads run on this node type, and none of them counts"},
 	} {

@@ -30,7 +30,7 @@ type Type struct {
 	// They are 0 if no workload compares the type with the baseline, or if nothing follows from the comparison.
 	Cluster, Population, Next Interval
 	// Workloads is how many workloads that count ran on the type, Nodes on how many nodes, and Hours for how many hours
-	// of the upper half of their load together.
+	// of the upper half of their load together. Until enough of them are judged, others count, too, and doubts say so.
 	Workloads, Nodes int
 	Hours            float64
 	// Held is how many workloads that ran on the type do not count, by reason.
@@ -42,7 +42,7 @@ type Type struct {
 // Workload is what is known of a workload.
 type Workload struct {
 	Key evidence.Key
-	// Held is why it does not count; "" if it does. Honest is the probability that it does not mislead.
+	// Held is why it does not count for ratios that may be applied; "" if it does. Honest is the probability that it does not mislead.
 	Held   Reason
 	Honest float64
 	// Types are the node types on which it was compared, without the baseline, sorted by name. Only workloads that count have any.
@@ -61,26 +61,51 @@ type Result struct {
 
 // Estimate compares all node types with the baseline. It only reads the evidence; who adds to it meanwhile passes a Clone.
 func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
-	base, latest := slices.Index(e.Types, baseline), latestOf(e)
+	k := factsOf(e, baseline, &s)
+	result := k.estimate(judged)
+	k.showFirst(&result)
+	return result
+}
+
+// facts are what follows from evidence, whichever workloads count: how busy nodes slow work down, how nodes, zones and CPU models differ, and
+// how busy the nodes of each type are.
+type facts struct {
+	e      *evidence.Evidence
+	s      *Settings
+	base   int
+	latest int64
+	slow   []slowdown
+	nodes  nodes
+	busy   busy
+	zones  []float64
+}
+
+func factsOf(e *evidence.Evidence, baseline string, s *Settings) *facts {
+	k := &facts{e: e, s: s, base: slices.Index(e.Types, baseline), latest: latestOf(e), slow: make([]slowdown, len(e.Types))}
 	// How slow busy nodes are tells how nodes differ apart from that, and the other way round.
-	slow := make([]slowdown, len(e.Types))
-	var nodes nodes
 	for range 3 {
-		nodes = nodesOf(e, slow, latest, &s)
-		slow = slowdowns(e, &nodes)
+		k.nodes = nodesOf(e, k.slow, k.latest, s)
+		k.slow = slowdowns(e, &k.nodes)
 	}
-	busy := busyOf(e, latest)
-	all := workloads(e, slow, &busy, latest, &s)
-	m := fit(all, len(e.Types), base, &s)
+	k.busy = busyOf(e, k.latest)
+	k.zones = zonesOf(e, k.base, &k.nodes, k.latest, s)
+	return k
+}
+
+// estimate compares all node types by the workloads that count for a use.
+func (k *facts) estimate(of use) Result {
+	e, s, base, nodes, slow, busy := k.e, k.s, k.base, &k.nodes, k.slow, &k.busy
+	all := workloads(e, slow, busy, k.latest, of, s)
+	m := fit(all, len(e.Types), base, s)
 	// Each fit shows which workloads can teach whether sizes matter: first those with hours with like sizes, and then those that show
 	// by themselves that their other hours count.
 	for range 2 {
 		m.teach()
-		if !merge(all) {
+		if !merge(all, of, s) {
 			break
 		}
-		recheck(all, &s)
-		m = fit(all, len(e.Types), base, &s)
+		recheck(all, of, s)
+		m = fit(all, len(e.Types), base, s)
 	}
 	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
 	for i := range all {
@@ -88,35 +113,37 @@ func Estimate(e *evidence.Evidence, baseline string, s Settings) Result {
 			w.held = w.judged
 		}
 	}
-	shared := make([]float64, len(e.Types))
-	zones := zonesOf(e, base, &nodes, latest, &s)
+	shared, off := make([]float64, len(e.Types)), m.off()
 	for t, name := range e.Types {
 		if t == base {
 			continue
 		}
 		x := Type{NodeType: name, Nodes: nodes.kinds[t].count, Held: heldOn(all, t)}
-		k := known{of: nodes.kinds[t], zones: zones[t]}
-		k.votes, k.alike, k.cores = m.count(&x, t)
-		k.cores /= max(coresOn(all, t), 1e-12)
+		found := known{sizes: 1, of: nodes.kinds[t], zones: k.zones[t]}
+		found.votes, found.alike, found.cores = m.count(&x, t)
+		found.cores /= max(coresOn(all, t), 1e-12)
 		if base >= 0 && m.connected[t] {
-			shared[t] = nodes.variance*(k.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow)
-			m.intervals(&x, t, all, k.alike, shared[t], nodes.freedom, &s)
+			shared[t] = nodes.variance*(found.of.shares+nodes.kinds[base].shares) + busy.uncertain(t, slow) + busy.uncertain(base, slow) + off[t]*off[t]
+			m.intervals(&x, t, all, found.alike, shared[t], nodes.freedom, s)
 			if !x.Cluster.finite() || !x.Population.finite() || !x.Next.finite() {
 				x.Cluster, x.Population, x.Next = Interval{}, Interval{}, Interval{}
 			}
-			k.base = nodes.kinds[base]
-			k.unknown = 1 - min(busy.kinds[t].known, busy.kinds[base].known)
-			k.unknownHalf = student.Quantile(s.Confidence, nodes.freedom) * math.Sqrt(busy.unknown(t, slow)+busy.unknown(base, slow))
+			found.base = nodes.kinds[base]
+			found.unknown = 1 - min(busy.kinds[t].known, busy.kinds[base].known)
+			found.unknownHalf = student.Quantile(s.Confidence, nodes.freedom) * math.Sqrt(busy.unknown(t, slow)+busy.unknown(base, slow))
 		}
-		x.Doubts = doubts(&x, &k, &s)
+		if of == shown {
+			found.first, found.wait, found.sizes = true, m.wait(t, s), m.sizes(t, s)
+		}
+		x.Doubts = doubts(&x, &found, s)
 		result.Types = append(result.Types, x)
 	}
 	slices.SortFunc(result.Types, func(a, b Type) int { return strings.Compare(a.NodeType, b.NodeType) })
-	deviations := m.deviations(&nodes, &s)
+	deviations := m.deviations(nodes, s)
 	for i := range all {
 		w := Workload{Key: all[i].key, Held: all[i].held, Honest: all[i].honest}
 		if w.Held == "" {
-			w.Types = m.singles(&all[i], e.Types, result.Types, &nodes, shared, deviations)
+			w.Types = m.singles(&all[i], e.Types, result.Types, nodes, shared, deviations)
 		}
 		result.Workloads = append(result.Workloads, w)
 	}

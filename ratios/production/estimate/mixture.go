@@ -10,6 +10,8 @@ type class struct {
 	// between is how much workloads differ by themselves: a multiple of the honest ones' variance, plus a variance.
 	between, extra float64
 	slope, varies  float64
+	// follows is with which power of its size a replica does work, and followsVary how much that varies.
+	follows, followsVary float64
 	// of reports whether a workload can be of the class; nil if all can.
 	of func(*workload) bool
 	// prior is how many workloads of the class are assumed in addition to those that are classified.
@@ -24,7 +26,7 @@ var classes = []class{
 	{reason: SlopeFalls, shown: 0.5, between: 1, slope: -0.6, varies: 0.4, prior: 0.5, of: byShare},
 	{reason: SlopeFalls, shown: 0.1, between: 0.5, slope: -0.5, varies: 0.5, prior: 0.5, of: byShare},
 	{reason: SlopeRises, shown: 0.7, between: 1, slope: 0.3, varies: 0.2, prior: 0.5, of: byShare},
-	{reason: SizesUnlike, shown: 0.5, between: 1, extra: 0.03 * 0.03, prior: 0.5, of: bySize},
+	{reason: SizesUnlike, shown: 1, between: 1, extra: 0.03 * 0.03, follows: follow, followsVary: followVary, prior: 0.5, of: bySize},
 	{reason: Odd, shown: 1, between: 1, extra: 0.3 * 0.3, varies: 0.3, prior: 0.5},
 }
 
@@ -63,10 +65,14 @@ func (m *model) classify(o *observed) {
 func (m *model) likelihood(o *observed, c *class) float64 {
 	covariance, _, residual, solved := m.scratch(len(o.w.pairs))
 	o.covariance(covariance, m.between*c.between+c.extra)
+	for i := range o.w.pairs {
+		vary := c.followsVary * o.w.pairs[i].sizes
+		covariance.add(i, i, vary*vary)
+	}
 	determinant := covariance.factor()
 	for i := range o.w.pairs {
 		p := &o.w.pairs[i]
-		residual[i] = p.ratio - c.shown*(m.speed[p.b]-m.speed[p.a])
+		residual[i] = p.ratio - c.shown*(m.speed[p.b]-m.speed[p.a]) + c.follows*p.sizes
 	}
 	copy(solved, residual)
 	covariance.solve(solved)

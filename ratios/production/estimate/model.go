@@ -80,7 +80,7 @@ func (m *model) scratch(n int) (a, b matrix, x, y []float64) {
 
 // solve estimates the speeds, by generalized least squares. It returns by how much any of them changed.
 func (m *model) solve() float64 {
-	information, right := m.information(1)
+	information, right := m.information(1, ratioOf)
 	information.factor()
 	information.solve(right)
 	changed := 0.0
@@ -93,10 +93,10 @@ func (m *model) solve() float64 {
 
 // invert fills the covariance of the speeds. A workload with half a vote is as uncertain as one with a vote, but matters half as much.
 func (m *model) invert() {
-	bread, _ := m.information(1)
+	bread, _ := m.information(1, ratioOf)
 	bread.factor()
 	inverse := bread.invert()
-	filling, _ := m.information(2)
+	filling, _ := m.information(2, ratioOf)
 	m.covariance = newMatrix(m.types)
 	for t := range m.types {
 		for u := range m.types {
@@ -118,8 +118,11 @@ func (m *model) invert() {
 	}
 }
 
-// information returns the normal equations of the speeds, with votes to a power.
-func (m *model) information(power float64) (matrix, []float64) {
+// ratioOf returns the ratio of a pair of a workload.
+func ratioOf(_ *workload, p *pair) float64 { return p.ratio }
+
+// information returns the normal equations of the speeds, or of what else pairs show, with votes to a power.
+func (m *model) information(power float64, shown func(*workload, *pair) float64) (matrix, []float64) {
 	information := newMatrix(m.types)
 	right := make([]float64, m.types)
 	for i := range m.workloads {
@@ -137,12 +140,12 @@ func (m *model) information(power float64) (matrix, []float64) {
 			for b := range o.w.pairs {
 				x := inverse.at(a, b) * weight
 				q := &o.w.pairs[b]
+				right[p.a] -= x * shown(o.w, q)
+				right[p.b] += x * shown(o.w, q)
 				information.add(p.a, q.a, x)
 				information.add(p.b, q.b, x)
 				information.add(p.a, q.b, -x)
 				information.add(p.b, q.a, -x)
-				right[p.a] -= x * q.ratio
-				right[p.b] += x * q.ratio
 			}
 		}
 	}

@@ -151,15 +151,31 @@ func lasts(all []workload) float64 {
 	return max(1-seen/total, 0)
 }
 
+const (
+	// wave is the variance of the slope of a day, per weight and per variance of the difference in an hour, where too few days tell: deviations that
+	// last for hours look like a daily wave. It counts as much as waveWeight degrees of freedom.
+	wave, waveWeight = 3.5, 10
+)
+
 // dailyVariance returns the variance of the slope of a day, per weight: what most workloads have.
 func dailyVariance(all []workload, s *Settings) float64 {
-	var variances weighted
+	var variances, noise weighted
+	freedom := 0.0
 	for i := range all {
-		for j := range all[i].compared {
-			if p := &all[i].compared[j]; p.days >= s.MinDays {
-				variances.add(p.squares/(p.days-1), all[i].votes)
+		w := &all[i]
+		if w.held != "" {
+			continue
+		}
+		for j := range w.compared {
+			p := &w.compared[j]
+			if p.apart == 0 {
+				noise.add(w.spread*p.each(), w.votes)
+			}
+			if p.days >= s.MinDays {
+				variances.add(p.squares/(p.days-1), w.votes)
+				freedom += w.votes * (p.days - 1)
 			}
 		}
 	}
-	return max(variances.median(), 1e-4)
+	return max((waveWeight*wave*noise.median()+freedom*variances.median())/(waveWeight+freedom), 1e-4)
 }

@@ -16,6 +16,8 @@ type Settings struct {
 	MinCPU, MinCores float64
 	// MinHours is the minimum weight of the hours of a workload that count. A move to another type counts as half a day.
 	MinHours float64
+	// FirstHours is the same for ratios that are only shown, until enough workloads have MinHours and MinDays.
+	FirstHours float64
 	// MinDays is the minimum weight of days whose load varied. Days weigh less as they age: the last three weigh 2.93.
 	MinDays float64
 	// MaxThrottled is the maximum share of hours in which replicas of a workload are throttled.
@@ -30,7 +32,7 @@ type Settings struct {
 // Defaults returns settings that are suitable for clouds.
 func Defaults() Settings {
 	return Settings{
-		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinCPU: evidence.LeastCPU, MinCores: 0.5, MinHours: 24, MinDays: 2.9, MaxThrottled: 0.1,
+		Confidence: 0.95, Tolerance: 0.03, MinNodes: 3, MinWorkloads: 5, MinCPU: evidence.LeastCPU, MinCores: 0.5, MinHours: 24, FirstHours: 12, MinDays: 2.9, MaxThrottled: 0.1,
 		Between: 0.08, BetweenWeight: 4, Nodes: 0.03, NodesWeight: 8, MaxModelSpread: 1.1,
 	}
 }

@@ -61,15 +61,21 @@ func (x *sizes) matter(share float64) float64 {
 	return yes / (yes + no)
 }
 
+// enoughTeach returns how many workloads must show that sizes do not matter to them, so that this is so improbable for others. None of them
+// shows it with certainty.
+func enoughTeach() float64 { return math.Ceil(1.5 * usuallyWeight * (usually/improbable - 1)) }
+
 // density returns the density of the normal distribution, without a constant factor.
 func density(x, variance float64) float64 { return math.Exp(-x*x/(2*variance)) / math.Sqrt(variance) }
 
-// following returns the share of workloads to which sizes matter. A workload teaches as much as it is certain that it does not
-// mislead: what a queue's consumers use does not change with their sizes, whatever others do.
-func following(all []workload) float64 {
-	share := usually
+// following returns the share of workloads to which sizes matter, and the mean of its square: it is not known exactly. A workload teaches as
+// much as it is certain that it does not mislead: what a queue's consumers use does not change with their sizes, whatever others do.
+func following(all []workload) (share, squared float64) {
+	share = usually
+	count := 0.0
 	for range 30 {
-		sum, count := usually*usuallyWeight, float64(usuallyWeight)
+		sum := usually * usuallyWeight
+		count = usuallyWeight
 		for i := range all {
 			if w := &all[i]; w.teaches > 0 && w.sizes.squares > 0 {
 				sum += w.votes * w.teaches * w.sizes.matter(share)
@@ -78,22 +84,38 @@ func following(all []workload) float64 {
 		}
 		share = sum / count
 	}
-	return share
+	return share, share*share + share*(1-share)/(count+1)
 }
 
-// merge adds the hours with unlike sizes to the pairs of workloads to which sizes do not matter. It returns whether there are any.
-func merge(all []workload) bool {
-	share, merged := following(all), false
+// merge adds the hours with unlike sizes to the pairs of workloads to which sizes do not matter. For ratios that are only shown, that also goes for
+// workloads with few other hours to which they probably do not matter. It returns whether there are any.
+func merge(all []workload, of use, s *Settings) bool {
+	share, squared := following(all)
+	merged := false
 	for i := range all {
 		w := &all[i]
-		if len(w.unlike) == 0 || w.sizes.matter(share) >= improbable {
+		matter := w.sizes.matter(share)
+		sure := matter < improbable
+		if len(w.unlike) == 0 || !sure && (of == judged || matter >= 0.5 || w.hours >= s.MinHours) {
 			continue
 		}
 		merged = true
 		for _, p := range w.unlike {
 			w.add(p)
 		}
+		if !sure {
+			w.unsure = math.Sqrt(squared)
+		}
 		w.unlike, w.merged = nil, true
 	}
 	return merged
+}
+
+// off returns, by type, by how much its speed is off if as many workloads follow sizes as there may be of those that count although nothing
+// shows whether they do.
+func (m *model) off() []float64 {
+	information, off := m.information(1, func(w *workload, p *pair) float64 { return w.unsure * follow * p.sizes })
+	information.factor()
+	information.solve(off)
+	return off
 }

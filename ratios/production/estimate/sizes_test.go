@@ -2,6 +2,8 @@ package estimate
 
 import (
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -31,7 +33,10 @@ func TestSizes(t *testing.T) {
 	t.Run("hours that count then connect types", hoursThatCountThenConnectTypes)
 	t.Run("sizes that were alike long ago show it", sizesThatWereAlikeLongAgoShowIt)
 	t.Run("few others do not", fewOthersDoNot)
-	t.Run("nobody shows anything if sizes were never alike", nobodyShowsAnythingIfSizesWereNeverAlike)
+	t.Run("those that were never alike show a ratio that is not applied", thoseThatWereNeverAlikeShowARatioThatIsNotApplied)
+	t.Run("enough hours with like sizes count alone", enoughHoursWithLikeSizesCountAlone)
+	t.Run("old workloads do not hide that sizes differ", oldWorkloadsDoNotHideThatSizesDiffer)
+	t.Run("a ratio is the less certain the more sizes differ", aRatioIsTheLessCertainTheMoreSizesDiffer)
 	t.Run("those that pull teach nothing", thoseThatPullTeachNothing)
 	t.Run("those that may pull teach nothing", thoseThatMayPullTeachNothing)
 	t.Run("those that are held back teach nothing", thoseThatAreHeldBackTeachNothing)
@@ -83,17 +88,52 @@ func sizesThatWereAlikeLongAgoShowIt(t *testing.T) {
 
 func fewOthersDoNot(t *testing.T) {
 	r := Estimate(resized(0, func(i int) bool { return i < 4 }), "e2", Defaults())
-	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 95 {
+	if x := of(t, r, "n4"); sizesUnlike(r) < 190 || !slices.Contains(codes(x), SizesDiffer) {
 		t.Errorf("%+v", x)
 	}
 }
 
-func nobodyShowsAnythingIfSizesWereNeverAlike(t *testing.T) {
-	for _, power := range []float64{0, 0.5} {
-		r := Estimate(resized(power, func(int) bool { return false }), "e2", Defaults())
-		if x := of(t, r, "n4"); x.Cluster.Ratio != 0 || x.Held[SizesUnlike] != 100 || len(x.Doubts) != 1 {
-			t.Errorf("%+v", x)
+// sizesUnlike returns how many workloads do not count for their sizes.
+func sizesUnlike(r Result) int {
+	n := 0
+	for _, w := range r.Workloads {
+		if w.Held == SizesUnlike {
+			n++
 		}
+	}
+	return n
+}
+
+func thoseThatWereNeverAlikeShowARatioThatIsNotApplied(t *testing.T) {
+	r := Estimate(resized(0, func(int) bool { return false }), "e2", Defaults())
+	x := of(t, r, "n4")
+	if math.Abs(x.Cluster.Ratio/1.32-1) > 0.02 || x.Workloads != 100 || !slices.Equal(codes(x), []Code{SizesDiffer}) || sizesUnlike(r) != 200 {
+		t.Errorf("%+v", x)
+	}
+	if !strings.Contains(x.Doubts[0].Detail, "by a factor of about 1.20") {
+		t.Errorf("%+v", x.Doubts)
+	}
+	// A fifth of them follows sizes, as is usual.
+	e := resized(0, func(int) bool { return false })
+	for i := range 40 {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Unlike.Mean += follow * c.Sizes
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); x.Cluster.Low > 1.32 || x.Cluster.High < 1.32 || len(x.Doubts) == 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func aRatioIsTheLessCertainTheMoreSizesDiffer(t *testing.T) {
+	half := func(sizes float64) float64 {
+		e := resized(0, func(int) bool { return false })
+		for _, w := range e.Workloads {
+			w.Cells[0].Sizes *= sizes
+		}
+		return of(t, Estimate(e, "e2", Defaults()), "n4").Cluster.half()
+	}
+	if little, much := half(0.2), half(1); much < 2*little {
+		t.Errorf("±%.3f if sizes differ little, and ±%.3f if they differ much", little, much)
 	}
 }
 
@@ -143,9 +183,8 @@ func thoseThatMayPullTeachNothing(t *testing.T) {
 			c.Spread = [2]float64{0.001, 0.001}
 		}
 	}
-	r := Estimate(e, "e2", Defaults())
-	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 95 {
-		t.Errorf("%+v", x)
+	if r := Estimate(e, "e2", Defaults()); sizesUnlike(r) < 165 {
+		t.Errorf("%+v", of(t, r, "n4"))
 	}
 }
 
@@ -154,8 +193,34 @@ func thoseThatAreHeldBackTeachNothing(t *testing.T) {
 	for i := range 100 {
 		e.Workloads[evidence.Key(i)].Throttled = 100
 	}
-	r := Estimate(e, "e2", Defaults())
-	if x := of(t, r, "n4"); x.Held[SizesUnlike] < 45 {
+	if r := Estimate(e, "e2", Defaults()); sizesUnlike(r) < 95 {
+		t.Errorf("%+v", of(t, r, "n4"))
+	}
+}
+
+// oldWorkloadsDoNotHideThatSizesDiffer checks that sizes are named, not the days, if workloads whose sizes were alike hardly count any longer.
+func oldWorkloadsDoNotHideThatSizesDiffer(t *testing.T) {
+	e := resized(0, func(int) bool { return false })
+	for i := range 40 {
+		c := &e.Workloads[evidence.Key(i)].Cells[0]
+		c.Like, c.Unlike, c.Sizes = c.Unlike, evidence.Compared{}, 0
+		c.Like.N, c.Like.Squares, c.Slope.Days = 15, 15*0.02, 2
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); !slices.Equal(codes(x), []Code{SizesDiffer}) {
+		t.Errorf("%+v", x)
+	}
+}
+
+// enoughHoursWithLikeSizesCountAlone checks the first days of workloads that were resized after enough hours.
+func enoughHoursWithLikeSizesCountAlone(t *testing.T) {
+	e := resized(0.5, func(int) bool { return false })
+	for _, w := range e.Workloads {
+		c := &w.Cells[0]
+		c.Like = c.Unlike
+		c.Like.N, c.Like.Squares, c.Slope.Days = 30, 30*0.02, 2
+		c.Like.Mean -= 0.5 * c.Sizes
+	}
+	if x := of(t, Estimate(e, "e2", Defaults()), "n4"); math.Abs(x.Cluster.Ratio/1.32-1) > 0.02 || !slices.Equal(codes(x), []Code{TooFewDays}) {
 		t.Errorf("%+v", x)
 	}
 }

@@ -22,6 +22,9 @@ type workload struct {
 	// unlike are the hours of pairs in which sizes were unlike, unless they are merged with the others.
 	unlike []pair
 	merged bool
+	// unsure is how probable it is that it follows sizes, as far as that is due to what is not known of all workloads; 0 if it is known well enough
+	// that it does not.
+	unsure float64
 	sizes  sizes
 	// teaches is how certain it is that the workload does not mislead, apart from what most workloads do.
 	teaches float64
@@ -47,6 +50,8 @@ type pair struct {
 	ratio, over float64
 	hours       float64
 	replicas    [2]float64
+	// sizes is the mean difference between the logarithms of the requests.
+	sizes float64
 	// apart is the variance of the ratio if the types were compared on different days; 0 if in the same hours.
 	apart float64
 	// slope is how the ratio grows with load, with a weight and the sum of squared deviations over days.
@@ -67,7 +72,7 @@ func latestOf(e *evidence.Evidence) int64 {
 
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
 // latest hour count less.
-func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *Settings) []workload {
+func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, of use, s *Settings) []workload {
 	keys := sorted(e.Workloads)
 	all := make([]workload, 0, len(keys))
 	usual := usualMove(e)
@@ -109,7 +114,7 @@ func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, s *
 		x := &all[i]
 		x.odd = slices.ContainsFunc(x.kinds, func(k spread) bool { return k.above(typical[x.perWork()]) })
 	}
-	recheck(all, s)
+	recheck(all, of, s)
 	return all
 }
 
@@ -122,9 +127,9 @@ func (x *workload) perWork() int {
 }
 
 // recheck checks all workloads.
-func recheck(all []workload, s *Settings) {
+func recheck(all []workload, of use, s *Settings) {
 	for i := range all {
-		all[i].check(s)
+		all[i].check(of, s)
 	}
 }
 
@@ -171,6 +176,7 @@ func (x *workload) compare(cells []evidence.Cell, slow []slowdown, b *busy, fade
 			if j == 0 {
 				x.compared = append(x.compared, p)
 			} else {
+				p.sizes = c.Sizes
 				x.unlike = append(x.unlike, p)
 			}
 		}
@@ -222,14 +228,22 @@ func (x *workload) add(p pair) {
 	sum := own.hours + p.hours
 	own.ratio += (p.ratio - own.ratio) * p.hours / sum
 	own.over += (p.over - own.over) * p.hours / sum
+	own.sizes += (p.sizes - own.sizes) * p.hours / sum
 	own.hours = sum
 }
 
 // check holds back what one workload by itself shows to mislead.
-func (x *workload) check(s *Settings) {
+func (x *workload) check(of use, s *Settings) {
 	x.hours = 0
+	longest := 0.0
 	for i := range x.compared {
 		x.hours += x.compared[i].hours
+		longest = max(longest, x.compared[i].hours)
+	}
+	least, steady := s.MinHours, x.days < s.MinDays && !x.known
+	if of == shown {
+		// Its load may still vary, unless there were days enough for that. The first and the last may not be whole.
+		least, steady = s.FirstHours, steady && longest >= movedHours*(s.MinDays+2)
 	}
 	switch {
 	case x.held == Pulls:
@@ -237,13 +251,13 @@ func (x *workload) check(s *Settings) {
 		x.held = TooLittleCPU
 	case x.throttled > s.MaxThrottled:
 		x.held = Throttled
-	case x.hours < s.MinHours && len(x.unlike) > 0:
+	case x.hours < least && len(x.unlike) > 0:
 		x.held = SizesUnlike
-	case x.hours < s.MinHours:
+	case x.hours < least:
 		x.held = TooFewHours
 	case x.odd:
 		x.held = ReplicasUnlike
-	case x.days < s.MinDays && !x.known:
+	case steady:
 		x.held = LoadSteady
 	default:
 		x.held = ""

@@ -27,7 +27,7 @@ var NotCounted = map[string]Words{
 	},
 	"SizesUnlike": {
 		"has replicas of different sizes on the two node types", "have replicas of different sizes on the two node types",
-		"wait: it counts once its replicas have had the same size on both for enough hours",
+		"let it, or about 8 other workloads, have the same size on both for about 3 days, or say with the key `work` in the configuration how much work each replica does",
 	},
 	"Throttled": {
 		"is throttled by its cpu limits too often", "are throttled by their cpu limits too often",

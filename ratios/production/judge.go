@@ -3,6 +3,7 @@ package production
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -125,6 +126,16 @@ func (j *Judge) Judge(ctx context.Context) error {
 	})
 }
 
+const secondsPerHour = int64(time.Hour / time.Second)
+
+// endOf returns when an hour of evidence ended, in hours since 1970; zero if it is 0. A clock may have been ahead.
+func endOf(hour int64, now time.Time) time.Time {
+	if hour == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc([]time.Time{time.Unix((hour+1)*secondsPerHour, 0), now}, time.Time.Compare).UTC()
+}
+
 // suggest makes the suggestions of the current window, unless it has made them.
 func (j *Judge) suggest(baseline string, at time.Time) error {
 	if j.made.Baseline == baseline && !j.pace.Due(j.made.Time, at) {
@@ -140,8 +151,10 @@ func (j *Judge) suggest(baseline string, at time.Time) error {
 		return errNoNodes // Types that are not compared would seem to be gone.
 	}
 	known := j.config.Evidence.Evidence()
+	known.Forget(at.Unix() / secondsPerHour) // Where nothing is measured, nothing else makes it age.
 	result := estimate.Estimate(known, baseline, j.settings)
-	j.made = content{Time: at.UTC(), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
+	j.made = content{Time: at.UTC(), Until: endOf(result.Latest, at), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
+	j.made.age()
 	return nil
 }
 

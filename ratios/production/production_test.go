@@ -35,6 +35,8 @@ func TestProduction(t *testing.T) {
 		{"ends a ratio when its type is gone", ends},
 		{"keeps the ratio of a type of which nothing is known now, until evidence would have aged", keeps},
 		{"ends a ratio that is held back for as long as evidence lives", heldBack},
+		{"holds a ratio back if nothing is measured for days, and ends it when the evidence has aged", ages},
+		{"dates no evidence later than now", dated},
 		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
 		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -75,7 +77,7 @@ func observes(t *testing.T, s *stored) {
 			t.Errorf("%s shows %+v", name, e.Observed)
 		}
 	}
-	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Time.Equal(r.clock.Now()) || len(v.Progress) != 0 {
+	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Until.Equal(began) || len(v.Progress) != 0 {
 		t.Errorf("the view is %+v", v)
 	}
 }
@@ -248,7 +250,7 @@ func ends(t *testing.T, s *stored) {
 func keeps(t *testing.T, s *stored) {
 	known := observe(large)
 	r, ratio := s.applied(t, known)
-	supported := r.clock.Now()
+	supported := began
 	known.set(evidence.New(), nil)
 	r.hours(t, 7)
 	if got := r.entry("t2").CPUPerf; got != ratio {
@@ -295,7 +297,7 @@ func (r *replica) returnsCalmly(t *testing.T, nodeType string, ratio float64, ju
 
 func heldBack(t *testing.T, s *stored) {
 	r, ratio := s.applied(t, observe(large))
-	supported := r.clock.Now()
+	supported := began
 	r.judge.settings.MinNodes = 1000
 	r.hours(t, 5)
 	if got := r.suggested(t, "t2"); !got.Known() || len(got.Doubts) == 0 || !got.Supported.Equal(supported) || r.entry("t2").CPUPerf != ratio {
@@ -303,6 +305,43 @@ func heldBack(t *testing.T, s *stored) {
 	}
 	r.clock.SetTime(supported.Add(life))
 	r.returnsCalmly(t, "t2", ratio, func() error { return r.judge.Judge(t.Context()) })
+}
+
+func ages(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	judge := func() error { return r.judge.Judge(t.Context()) }
+	r.clock.SetTime(began.Add(47 * time.Hour))
+	r.hours(t, 1)
+	if got := r.suggested(t, "t2"); len(got.Doubts) > 0 {
+		t.Errorf("after an outage of two days, t2 has %+v", got.Doubts)
+	}
+	r.hours(t, 1)
+	got := r.suggested(t, "t2")
+	want := []Doubt{{EvidenceOld, `no workload was measured since 2024-10-18T01:00:00Z: see in "resizectl status" whether usage is collected`}}
+	if diff := cmp.Diff(want, got.Doubts); diff != "" || !got.Known() || !got.Supported.Equal(began) || !r.judge.View().Until.Equal(began) {
+		t.Errorf("after %s, t2 has %+v: %s", r.clock.Since(began), got, diff)
+	}
+	r.clock.SetTime(began.Add(life - time.Hour))
+	r.hours(t, 2)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("after %s, t2 has %v, had %v", r.clock.Since(began), got, ratio)
+	}
+	r.returnsCalmly(t, "t2", ratio, judge)
+	r.types = []string{"t0", "t1"}
+	r.hours(t, 1)
+	if _, still := r.judge.View().Suggestion("t2"); still {
+		t.Error("the evidence of a type that is gone has not aged")
+	}
+}
+
+// A clock that was ahead dates evidence later than now.
+func dated(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), nil)
+	r.clock.SetTime(began.Add(-10 * time.Hour))
+	r.hours(t, 1)
+	if now := r.clock.Now(); !r.judge.View().Until.Equal(now) || !r.suggested(t, "t2").Supported.Equal(now) {
+		t.Errorf("at %s, evidence ends %s and supports until %s", now, r.judge.View().Until, r.suggested(t, "t2").Supported)
+	}
 }
 
 func outlives(t *testing.T, s *stored) {
@@ -327,8 +366,8 @@ func outlives(t *testing.T, s *stored) {
 
 // storedBefore starts with what a server stored that did not know when ratios were last supported.
 func storedBefore(t *testing.T, s *stored) {
-	s.write(t, map[string]string{measured.Key: `{"time": "2026-11-21T00:00:00Z", "baseline": "t0", "suggestions": [{"nodeType": "t1", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
-		"nodeTypes": {"t1": {"baseline": "t0", "ratio": 1.3, "judged": "2026-11-21T00:00:00Z"}}}`})
+	s.write(t, map[string]string{measured.Key: strings.ReplaceAll(`{"time": "BEFORE", "baseline": "t0", "suggestions": [{"nodeType": "t1", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
+		"nodeTypes": {"t1": {"baseline": "t0", "ratio": 1.3, "judged": "BEFORE"}}}`, "BEFORE", began.Add(-time.Hour).Format(time.RFC3339))})
 	known := observe(large)
 	known.set(evidence.New(), nil)
 	r := s.run(t, known, nil)
@@ -426,7 +465,7 @@ func follows(t *testing.T, s *stored) {
 	known := observe(tiny)
 	r := s.run(t, known, func(_ *Config, j *JudgeConfig) { j.Leads = func() bool { return leads } })
 	r.hours(t, 1)
-	if known.copies != 0 || !r.judge.View().Time.IsZero() {
+	if known.copies != 0 || len(r.judge.View().Suggestions) > 0 {
 		t.Errorf("evidence was copied %d times, and the view is %+v", known.copies, r.judge.View())
 	}
 	leads = true
@@ -461,7 +500,7 @@ func readOnly(t *testing.T, s *stored) {
 		t.Errorf("t2 has %v in memory", got)
 	}
 	other := s.run(t, nil, nil)
-	if got := other.judge.View(); !got.Time.IsZero() {
+	if got := other.judge.View(); len(got.Suggestions) > 0 {
 		t.Errorf("stored is %+v", got)
 	}
 	if err := other.judge.Judge(t.Context()); err != nil {
@@ -492,8 +531,8 @@ func runs(t *testing.T, s *stored) {
 	made := func(want time.Time) {
 		t.Helper()
 		localcluster.Eventually(t, "suggestions", func() error {
-			if got := r.judge.View().Time; !got.Equal(want) {
-				return fmt.Errorf("they are of %v, want %v", got, want)
+			if got, _ := r.provider.current(); !got.Time.Equal(want) {
+				return fmt.Errorf("they are of %v, want %v", got.Time, want)
 			}
 			return nil
 		})

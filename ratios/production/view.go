@@ -8,8 +8,9 @@ import (
 
 // View has the suggestions and how ratios follow them at one time. It must not be modified.
 type View struct {
-	// Time is when the suggestions were made; zero if there are none yet. Baseline is the node type that they are relative to.
-	Time     time.Time
+	// Until is when the evidence ended that the suggestions follow from; zero if there is none yet. Baseline is the node type that
+	// they are relative to.
+	Until    time.Time
 	Baseline string
 	// Applies means that ratios follow the suggestions.
 	Applies bool
@@ -41,7 +42,7 @@ func (j *Judge) View() *View {
 		without = &withoutUsage
 	}
 	return &View{
-		Time: now.Time, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
+		Until: now.Until, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
 		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows, Without: without,
 	}
 }

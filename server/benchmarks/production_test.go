@@ -25,7 +25,7 @@ func (s *shown) View() *production.View { return &s.view }
 // inProduction returns suggestions for c4, which only production knows, and n4. It contradicts what people wrote of n4.
 func inProduction() *shown {
 	return &shown{production.View{
-		Time: servertest.Written, Baseline: "n2d", Confidence: 0.95, Windows: 2,
+		Until: servertest.Written, Baseline: "n2d", Confidence: 0.95, Windows: 2,
 		Suggestions: []production.Suggestion{
 			{NodeType: "c4", Held: map[string]int{"Pulls": 2}, Doubts: []production.Doubt{{Code: "NotCompared", Detail: "run some workloads on both"}}},
 			{

@@ -72,7 +72,7 @@ func productionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	}
 	add("mode", followsText(of.GetMode(), of.GetProgress(), len(of.GetHolds()) > 0, productionSource)+decidedBefore(s, of.GetProgress(), productionSource))
 	if of.GetEvaluationTime() != nil {
-		add("computed", print.Timestamp(of.GetEvaluationTime()))
+		add("newest hour", print.Timestamp(of.GetEvaluationTime()))
 	}
 	return lines
 }

@@ -1852,7 +1852,8 @@ type ProductionSuggestion struct {
 	Mode BenchmarkMode `protobuf:"varint,9,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the production source follows the ratio; absent if it does not.
 	Progress *SuggestionProgress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// When the suggestion was made.
+	// When the evidence ended that the suggestion follows from, which is made again every hour;
+	// absent if there is none yet.
 	EvaluationTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=evaluation_time,json=evaluationTime,proto3" json:"evaluation_time,omitempty"`
 	// The ratios in effect, and those that benchmarks suggest, that lie outside of both intervals.
 	Contradictions []*RatioContradiction `protobuf:"bytes,12,rep,name=contradictions,proto3" json:"contradictions,omitempty"`

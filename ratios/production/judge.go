@@ -121,7 +121,7 @@ func (j *Judge) Judge(ctx context.Context) error {
 	made := j.made
 	return j.config.Provider.change(ctx, func(now content) (content, bool) {
 		next := made.after(now)
-		next.Published, _ = j.judgment(&next, at).Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
+		next.Published, _ = j.judgment(&next, j.config.Applies(), at).Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
 		return next, true
 	})
 }
@@ -183,10 +183,10 @@ func (j *Judge) end(ctx context.Context, baseline string, at time.Time) error {
 	})
 }
 
-// judgment returns the judgment of suggestions.
-func (j *Judge) judgment(c *content, at time.Time) *measured.Judgment {
+// judgment returns the judgment of suggestions, which ratios follow or do not.
+func (j *Judge) judgment(c *content, applies bool, at time.Time) *measured.Judgment {
 	targets := map[string]measured.Target{}
-	if j.config.Applies() && c.lives(at) {
+	if applies && c.lives(at) {
 		for i := range c.Suggestions {
 			targets[c.Suggestions[i].NodeType] = c.Suggestions[i].target(at)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -37,6 +38,7 @@ func TestProduction(t *testing.T) {
 		{"ends a ratio that is held back for as long as evidence lives", heldBack},
 		{"holds a ratio back if nothing is measured for days, and ends it when the evidence has aged", ages},
 		{"dates no evidence later than now", dated},
+		{"knows which ratios it would have in the end if it applied, or did not", assumes},
 		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
 		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -341,6 +343,42 @@ func dated(t *testing.T, s *stored) {
 	r.hours(t, 1)
 	if now := r.clock.Now(); !r.judge.View().Until.Equal(now) || !r.suggested(t, "t2").Supported.Equal(now) {
 		t.Errorf("at %s, evidence ends %s and supports until %s", now, r.judge.View().Until, r.suggested(t, "t2").Supported)
+	}
+}
+
+func assumes(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), nil)
+	unread := r.judge.Assume(true)
+	if unread.Source != Source || len(unread.Layer.Ratios) > 0 {
+		t.Errorf("without suggestions, it assumes %+v", unread)
+	}
+	r.hours(t, 1)
+	perfs := func(l *ratios.Layer) map[string]float64 {
+		all := map[string]float64{}
+		for name, ratio := range l.Ratios {
+			all[name] = ratio.CPUPerf
+		}
+		return all
+	}
+	shown := r.provider.content.layer()
+	if diff := cmp.Diff(shown, r.judge.Assume(false).Layer); diff != "" {
+		t.Errorf("if nothing applies, as now: %s", diff)
+	}
+	assumed := r.judge.Assume(true).Layer
+	if after := r.provider.content.layer(); cmp.Diff(shown, after) != "" || len(r.judge.View().Progress) > 0 {
+		t.Error("the assumption is in effect")
+	}
+	r.applies = true
+	r.hours(t, 12)
+	applied := r.provider.content.layer()
+	if diff := cmp.Diff(perfs(applied), perfs(assumed)); diff != "" || len(applied.Ratios) != 2 || assumed.RelativeTo != "t0" {
+		t.Errorf("assumed %+v: %s", assumed, diff)
+	}
+	if why := assumed.Ratios["t2"].Provenance; why.Source != Source || why.Reason != applied.Ratios["t2"].Provenance.Reason {
+		t.Errorf("the provenance is %+v", why)
+	}
+	if none := r.judge.Assume(false).Layer; len(none.Ratios) > 0 || len(none.Observed) != 2 {
+		t.Errorf("if nothing applies, %+v", none)
 	}
 }
 

@@ -36,13 +36,14 @@ func (v *View) Suggestion(nodeType string) (*Suggestion, bool) {
 func (j *Judge) View() *View {
 	now, _ := j.config.Provider.current()
 	at := j.config.Clock.Now()
-	judgment := j.judgment(&now, at)
+	applies := j.config.Applies()
+	judgment := j.judgment(&now, applies, at)
 	var without *Doubt
 	if j.config.Evidence == nil {
 		without = &withoutUsage
 	}
 	return &View{
-		Until: now.Until, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
+		Until: now.Until, Baseline: now.Baseline, Applies: applies, Confidence: j.settings.Confidence,
 		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows, Without: without,
 	}
 }

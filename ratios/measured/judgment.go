@@ -2,6 +2,7 @@ package measured
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ type Ratios interface {
 	// higher precedence were empty.
 	LookupBelow(source, nodeType string) (ratios.Ratio, bool)
 }
+
+// ErrNoRatios is why nothing is judged while there is no table.
+var ErrNoRatios = errors.New("the ratios of the other sources are not read yet")
 
 // Target is what was measured of one node type, as far as ratios follow it.
 type Target struct {

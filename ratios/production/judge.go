@@ -87,10 +87,7 @@ func (j *Judge) Run(ctx context.Context) error {
 	return windows.Run(ctx)
 }
 
-var (
-	errNoRatios = errors.New("the ratios of the other sources are not read yet")
-	errNoNodes  = errors.New("no node of a known type is known yet")
-)
+var errNoNodes = errors.New("no node of a known type is known yet")
 
 // Judge makes suggestions and updates the published ratios if this replica leads and the last window that ended has
 // not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes for as long as evidence lives.
@@ -103,7 +100,7 @@ func (j *Judge) Judge(ctx context.Context) error {
 	}
 	table := j.config.Ratios.Table()
 	if table == nil {
-		return errNoRatios
+		return measured.ErrNoRatios
 	}
 	at := j.config.Clock.Now()
 	if j.config.Evidence == nil {

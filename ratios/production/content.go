@@ -12,8 +12,9 @@ import (
 
 // content is what the ConfigMap stores. It is immutable.
 type content struct {
-	// Time is when the suggestions were made; zero if there are none. Until is when the evidence ended that they follow from; zero
+	// Since is when the first suggestions were made; zero if there are none. Time is when these were made; zero if there are none. Until is when the evidence ended that they follow from; zero
 	// if there was none. Baseline is the node type that they are relative to.
+	Since       time.Time    `json:"since,omitzero"`
 	Time        time.Time    `json:"time,omitzero"`
 	Until       time.Time    `json:"until,omitzero"`
 	Baseline    string       `json:"baseline,omitempty"`
@@ -69,9 +70,12 @@ func (c *content) age() {
 	}
 }
 
-// after returns new suggestions that remember when evidence last made them good enough. Of a ratio that applies without that being
+// after returns new suggestions that remember when the first ones were made, and when evidence last made them good enough. Of a ratio that applies without that being
 // known, it is the time of the new ones.
 func (c content) after(before content) content {
+	if c.Since = before.Since; c.Since.IsZero() {
+		c.Since = c.Time
+	}
 	c.Suggestions = slices.Clone(c.Suggestions)
 	for i := range c.Suggestions {
 		s := &c.Suggestions[i]

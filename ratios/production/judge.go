@@ -174,7 +174,7 @@ func (j *Judge) end(ctx context.Context, baseline string, at time.Time) error {
 		published, changed := judgment.Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
 		next := now
 		if next.Published = published; j.config.Evidence == nil {
-			next.Suggestions = nil
+			next.Since, next.Until, next.Suggestions = time.Time{}, time.Time{}, nil
 		}
 		return next, changed || len(next.Suggestions) < len(now.Suggestions)
 	})

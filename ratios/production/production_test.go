@@ -82,6 +82,11 @@ func observes(t *testing.T, s *stored) {
 	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Until.Equal(began) || len(v.Progress) != 0 {
 		t.Errorf("the view is %+v", v)
 	}
+	known.set(evidence.New(), nil)
+	r.hours(t, 2)
+	if v := r.judge.View(); !v.Since.Equal(began.Add(time.Hour)) || !v.Until.IsZero() {
+		t.Errorf("it was watched from %s until %s, want from %s, without evidence", v.Since, v.Until, began.Add(time.Hour))
+	}
 }
 
 func applies(t *testing.T, s *stored) {
@@ -203,8 +208,8 @@ func switchedOff(t *testing.T, s *stored) {
 	blind.clock.SetTime(r.clock.Now())
 	blind.eventually(t, "t2", ratio)
 	blind.hours(t, 7)
-	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 {
-		t.Errorf("t2 has %+v, and suggestions are %+v", e, blind.judge.View().Suggestions)
+	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 || !blind.judge.View().Since.IsZero() || !blind.judge.View().Until.IsZero() {
+		t.Errorf("t2 has %+v, and the view is %+v", e, blind.judge.View())
 	}
 	if why := blind.judge.View().Without; why == nil || why.Code != NoUsage || r.judge.View().Without != nil {
 		t.Errorf("without usage: %+v, with usage: %+v", why, r.judge.View().Without)

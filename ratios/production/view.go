@@ -8,6 +8,8 @@ import (
 
 // View has the suggestions and how ratios follow them at one time. It must not be modified.
 type View struct {
+	// Since is when replicas were first looked at; zero if they were not yet.
+	Since time.Time
 	// Until is when the evidence ended that the suggestions follow from; zero if there is none yet. Baseline is the node type that
 	// they are relative to.
 	Until    time.Time
@@ -43,7 +45,7 @@ func (j *Judge) View() *View {
 		without = &withoutUsage
 	}
 	return &View{
-		Until: now.Until, Baseline: now.Baseline, Applies: applies, Confidence: j.settings.Confidence,
+		Since: now.Since, Until: now.Until, Baseline: now.Baseline, Applies: applies, Confidence: j.settings.Confidence,
 		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows, Without: without,
 	}
 }

@@ -209,7 +209,7 @@ func resolvesRelativeRatiosInWhatIfTables(t *testing.T) {
 		{"a source before all others", "", layer("", "", map[string]float64{"n4": 4}), 4},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			table, err := s.WhatIf(tc.source, tc.layer)
+			table, err := s.WhatIf(ratios.Assumed{Source: tc.source, Layer: tc.layer})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,8 +24,8 @@ type Store struct {
 
 	mu      sync.Mutex
 	sources []source
-	// problem is the error of the last merge; nil if it succeeded, or while a
-	// layer is missing.
+	// problem is the error of the last merge, or that its table waits for a source;
+	// nil if it is in effect, or while there is none.
 	problem error
 	changes broadcast.Broadcast
 }
@@ -98,7 +98,13 @@ func (s *Store) rebuild(ctx context.Context) {
 	}
 	t, err := Merge(layers)
 	s.problem = err
-	if err != nil || !s.complete(t) {
+	if err != nil {
+		return
+	}
+	if missing := s.missing(t); missing != "" {
+		if s.table.Load() != nil {
+			s.problem = fmt.Errorf("changes of other sources, such as of the configuration, have no effect until ratio source %s can be read", missing)
+		}
 		return
 	}
 	before := s.table.Swap(t)
@@ -110,9 +116,13 @@ func (s *Store) rebuild(ctx context.Context) {
 	}
 }
 
-// complete reports whether a table needs none of the layers that are missing.
-func (s *Store) complete(t *Table) bool {
-	return !slices.ContainsFunc(s.sources, func(src source) bool { return src.layer == nil && !src.idle(t.Cluster) })
+// missing returns the first source whose layer is missing, but might change ratios; "" if none is.
+func (s *Store) missing(t *Table) string {
+	i := slices.IndexFunc(s.sources, func(src source) bool { return src.layer == nil && !src.idle(t.Cluster) })
+	if i < 0 {
+		return ""
+	}
+	return s.providers[i].Name()
 }
 
 // Table returns the current table; nil while there is none.

@@ -8,11 +8,15 @@ import (
 	"github.com/workload-resizer/workload-resizer/policy"
 )
 
-// WhatIf returns the table that would result if this layer replaced the source's current one.
-// The source "" takes precedence over all others. A nil layer is empty. The error describes
-// what the merged layers would lack.
-func (s *Store) WhatIf(source string, layer *Layer) (*Table, error) {
-	layers, err := s.layersWith(source, layer)
+// Assumed is a layer that replaces the current one of a source. The source "" takes precedence over all others. A nil layer is empty.
+type Assumed struct {
+	Source string
+	Layer  *Layer
+}
+
+// WhatIf returns the table that would result from layers of different sources. The error describes what the merged layers would lack.
+func (s *Store) WhatIf(assumed ...Assumed) (*Table, error) {
+	layers, err := s.layersWith(assumed)
 	if err != nil {
 		return nil, err
 	}
@@ -36,30 +40,30 @@ func (t *Table) WithDemandMode(mode string) *Table {
 	return &assumed
 }
 
-// layersWith returns the layers with the source's layer replaced. Layers never change, so the
+// layersWith returns the layers with those replaced that are assumed. Layers never change, so the
 // caller can merge them without the lock, which sources need to report.
-func (s *Store) layersWith(source string, layer *Layer) ([]*Layer, error) {
+func (s *Store) layersWith(assumed []Assumed) ([]*Layer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.table.Load() == nil {
 		return nil, s.problems()
 	}
-	var layers []*Layer
-	found := source == ""
-	if found {
-		layers = append(layers, layer)
-	}
+	above, layers := []*Layer{}, make([]*Layer, len(s.sources))
 	for i := range s.sources {
-		if source != "" && s.providers[i].Name() == source {
-			layers, found = append(layers, layer), true
+		layers[i] = s.sources[i].layer
+	}
+	for _, a := range assumed {
+		if a.Source == "" {
+			above = append(above, a.Layer)
 			continue
 		}
-		layers = append(layers, s.sources[i].layer)
+		i := slices.IndexFunc(s.providers, func(p Provider) bool { return p.Name() == a.Source })
+		if i < 0 {
+			return nil, fmt.Errorf("ratio source %s is not used", a.Source)
+		}
+		layers[i] = a.Layer
 	}
-	if !found {
-		return nil, fmt.Errorf("ratio source %s is not used", source)
-	}
-	return layers, nil
+	return append(above, layers...), nil
 }
 
 // LookupWithout returns the ratio that a node type would have if the source were empty, from

@@ -62,7 +62,7 @@ func TestWhatIf(t *testing.T) {
 		{"a source that is not used is an error", "file", nil, 0, "ratio source file is not used"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			table, err := s.WhatIf(tc.source, tc.layer)
+			table, err := s.WhatIf(ratios.Assumed{Source: tc.source, Layer: tc.layer})
 			if tc.want == 0 {
 				if err == nil || !strings.Contains(err.Error(), tc.wantErr) {
 					t.Errorf("%+v, %v", table, err)
@@ -80,8 +80,16 @@ func TestWhatIf(t *testing.T) {
 	if entry, _ := s.Table().Lookup("n4"); entry.Ratio.CPUPerf != 2 {
 		t.Errorf("effective ratio: %+v", entry.Ratio)
 	}
+	both, err := s.WhatIf(ratios.Assumed{Source: "override"}, ratios.Assumed{Layer: layer("", "", map[string]float64{"c3": 5, "n2d": 1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n4, _ := both.Lookup("n4")
+	if c3, _ := both.Lookup("c3"); n4.Ratio.CPUPerf != 1.25 || c3.Ratio.CPUPerf != 5 {
+		t.Errorf("with two assumptions, n4 has %+v, and c3 %+v", n4.Ratio, c3.Ratio)
+	}
 	broken := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{Err: errors.New("broken")}))
-	if _, err := broken.WhatIf("file", nil); err == nil || !strings.Contains(err.Error(), "not read yet") {
+	if _, err := broken.WhatIf(ratios.Assumed{Source: "file"}); err == nil || !strings.Contains(err.Error(), "not read yet") {
 		t.Errorf("before there is a table: %v", err)
 	}
 }

@@ -181,6 +181,7 @@ func New(config Config) (*Reconciler, error) {
 	if u := config.Usage; u != nil {
 		if config.Prometheus != nil && u.Comparisons != nil {
 			r.work = work.New(work.Config{Cluster: of, Query: config.Prometheus, Leads: leads, Clock: now})
+			r.work.Register(config.Metrics)
 		}
 		r.Demands = demand.New(demand.Config{
 			Usage: *u, Cluster: of, Ratios: config.Ratios, Planner: planner, Leads: leads, Work: r.work.Of, NodeChanged: func(node string) { r.Mover.NodeChanged(node) }, Clock: now,

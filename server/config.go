@@ -19,6 +19,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/server/benchmarks"
 	"github.com/workload-resizer/workload-resizer/server/health"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/manifests"
 	"github.com/workload-resizer/workload-resizer/server/status"
 	"github.com/workload-resizer/workload-resizer/server/translate"
 	usageservice "github.com/workload-resizer/workload-resizer/server/usage"
@@ -88,6 +89,7 @@ type Config struct {
 // Production is the source of ratios that production shows; a production.Judge implements it.
 type Production interface {
 	benchmarks.Production
+	manifests.Production
 	health.Store
 }
 

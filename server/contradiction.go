@@ -13,7 +13,7 @@ import (
 
 // contradictionCollector exposes which of the ratios that are in effect, or that benchmarks suggest, production contradicts.
 type contradictionCollector struct {
-	production   Production
+	production   benchmarks.Production
 	measured     benchmarks.Measured
 	store        *ratios.Store
 	contradicted *prometheus.Desc
@@ -24,7 +24,7 @@ type contradictionCollector struct {
 }
 
 // newContradictionCollector returns a collector. measured is nil without benchmarks.
-func newContradictionCollector(production Production, measured benchmarks.Measured, store *ratios.Store) *contradictionCollector {
+func newContradictionCollector(production benchmarks.Production, measured benchmarks.Measured, store *ratios.Store) *contradictionCollector {
 	return &contradictionCollector{production: production, measured: measured, store: store, contradicted: prometheus.NewDesc("workload_resizer_ratio_contradicted",
 		"Whether the ratio of a node type, which is from the source or which it suggests, lies outside of both intervals that production shows (1), or not (0).", []string{"node_type", "source"}, nil)}
 }

@@ -21,7 +21,6 @@ import (
 type shown production.View
 
 func (s *shown) View() *production.View { return (*production.View)(s) }
-func (s *shown) Missing() error         { return nil }
 
 func TestContradictionMetric(t *testing.T) {
 	store := ratios.NewStore(ratiotest.NewMemory("configmap", ratios.Update{Layer: &ratios.Layer{Baseline: "n2d", Ratios: map[string]ratios.Ratio{

@@ -28,7 +28,7 @@ func (s *Server) register() {
 	}
 	s.ratios = ratioservice.New(telling)
 	s.ratios.Register(to)
-	plans.New(plans.Config{Ratios: config.Ratios, Reconciler: config.Reconciler, Planner: config.planner, WorkloadKinds: config.WorkloadKinds, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving(plans.MostManifests, plans.MostManifestsPerAccount)}).Register(to)
+	plans.New(plans.Config{Ratios: config.Ratios, Production: config.Production, Reconciler: config.Reconciler, Planner: config.planner, WorkloadKinds: config.WorkloadKinds, Viewer: config.Access, Slots: s.previews, Receiving: limits.NewReceiving(plans.MostManifests, plans.MostManifestsPerAccount)}).Register(to)
 	if config.standalone() {
 		// Registered so that calls are refused with the reason STANDALONE.
 		workloadresizerv1.RegisterOverrideServiceServer(to, workloadresizerv1.UnimplementedOverrideServiceServer{})

@@ -145,6 +145,8 @@ var oddInputs = []oddInput{
 	{`plan --node ""`, "--node"},
 	{`plan --node-type ""`, "--node-type"},
 	{`plan --what-if-node-type ""`, "--what-if-node-type"},
+	{`plan --what-if-production-mode ""`, "--what-if-production-mode"},
+	{`plan --what-if-production-mode initial`, "initial"},
 	{`plan --what-if-baseline ""`, "--what-if-baseline"},
 	{`plan --what-if-max-cpu ""`, "--what-if-max-cpu"},
 	{`plan --node-type n4,c3`, "--node-type"},

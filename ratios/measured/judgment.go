@@ -2,6 +2,7 @@ package measured
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -22,6 +23,9 @@ type Ratios interface {
 	// higher precedence were empty.
 	LookupBelow(source, nodeType string) (ratios.Ratio, bool)
 }
+
+// ErrNoRatios is why nothing is judged while there is no table.
+var ErrNoRatios = errors.New("the ratios of the other sources are not read yet")
 
 // Target is what was measured of one node type, as far as ratios follow it.
 type Target struct {
@@ -91,18 +95,38 @@ func (j *Judgment) names(now Published) iter.Seq[string] {
 func (j *Judgment) move(ctx context.Context, name string, before Entry, at time.Time) Entry {
 	in := j.input(name)
 	before = j.rebase(before)
-	after := Entry{State: pace.Next(before.State, in, at, j.Pace), Why: before.Why}
+	after := j.explain(name, before, pace.Next(before.State, in, at, j.Pace))
 	if after.Ratio != before.Ratio {
-		after.Why = "returning to the ratio of the other sources"
-		if in.Estimate > 0 {
-			after.Why = j.Targets[name].Why
-		}
-		if after.Ratio == 0 {
-			after.Why = ""
-		}
 		klog.FromContext(ctx).Info("New measured ratio", "source", j.Source, "nodeType", name, "baseline", j.Baseline, "before", before.Ratio, "ratio", after.Ratio, "estimate", in.Estimate, "without", in.Below)
 	}
 	return after
+}
+
+// explain returns the new published state of one node type, with why its ratio is as it is.
+func (j *Judgment) explain(name string, before Entry, state pace.State) Entry {
+	after := Entry{State: state, Why: before.Why}
+	switch target := j.Targets[name]; {
+	case after.Ratio == before.Ratio:
+	case after.Ratio == 0:
+		after.Why = ""
+	case target.Ratio > 0:
+		after.Why = target.Why
+	default:
+		after.Why = "returning to the ratio of the other sources"
+	}
+	return after
+}
+
+// Settled returns the published state after so many judgments that no ratio changes any longer.
+func (j *Judgment) Settled(now Published, at time.Time) Published {
+	settled := Published{NodeTypes: map[string]Entry{}}
+	for name := range j.names(now) {
+		before := j.rebase(now.NodeTypes[name])
+		if e := j.explain(name, before, pace.Settled(before.State, j.input(name), at, j.Pace)); e.Ratio > 0 {
+			settled.NodeTypes[name] = e
+		}
+	}
+	return settled
 }
 
 // rebase converts a ratio to a previous baseline into a ratio to the current baseline:

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,9 +48,14 @@ func (p Published) Check() document.Faults {
 	return faults
 }
 
-// Parse reads the data of a ConfigMap into a state, which is unchanged if there is no data.
+// Parse reads the data of a ConfigMap into a state, which is unchanged if there is no data. What a later version has added is an error:
+// without it, ratios might move otherwise.
 func Parse(data map[string]string, into any) error {
-	if err := document.Decode(data[Key], into); err != nil {
+	err := document.Decode(data[Key], into)
+	if _, unknown := errors.AsType[document.Faults](err); unknown {
+		return fmt.Errorf("%s: %w: if a later version has stored this, upgrade to it again, or remove the key %s, which ends the ratios in it", Key, err, Key)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", Key, err)
 	}
 	return nil

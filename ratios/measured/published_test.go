@@ -22,6 +22,8 @@ func validatesPublishedRatios(t *testing.T) {
 		{"below 0", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": -1}}}`, `must be from 0.01 to 100`},
 		{"a ratio without a baseline", `{"nodeTypes": {"n4": {"ratio": 1}}}`, `must have a name and a baseline`},
 		{"not an object", `[]`, Key},
+		{"what a later version stored", `{"nodeTypes": {"n4": {"baseline": "n2d", "ratio": 1, "later": 1}}}`,
+			`ratios.json: unknown field "nodeTypes.n4.later": if a later version has stored this, upgrade to it again, or remove the key ratios.json, which ends the ratios in it`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var p Published

@@ -39,6 +39,7 @@ func anything(r *rand.Rand) Input {
 func TestProperty(t *testing.T) {
 	t.Run("a step is never larger than allowed", aStepIsNeverLargerThanAllowed)
 	t.Run("reaches a steady target without a detour", reachesASteadyTargetWithoutADetour)
+	t.Run("settles where steady inputs lead", settlesWhereSteadyInputsLead)
 }
 
 // aStepIsNeverLargerThanAllowed also checks that a ratio never turns without being confirmed,
@@ -164,4 +165,32 @@ func FuzzAStateThatSomebodyHasWritten(f *testing.F) {
 			}
 		}
 	})
+}
+
+func settlesWhereSteadyInputsLead(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	moves, ends := 0, 0
+	for range 500 {
+		settings, in, now := arbitrary(r), anything(r), start
+		settings.Window, settings.MaxStepPerHour = max(settings.Window, 10*time.Minute), max(settings.MaxStepPerHour, 0.01)
+		before := Next(State{Baseline: "n2d", Ratio: float64(r.IntN(3))}, in, now, settings)
+		want := before
+		for range 3000 {
+			now = settings.NextWindow(now)
+			want = Next(want, in, now, settings)
+		}
+		got := Settled(before, in, start, settings)
+		if got.Ratio != want.Ratio {
+			t.Fatalf("%+v settles at %v, but reaches %v, with %+v and %+v", before, got.Ratio, want.Ratio, in, settings)
+		}
+		if got.Ratio != before.Ratio {
+			moves++
+			if got.Ratio == 0 {
+				ends++
+			}
+		}
+	}
+	if moves < 100 || ends < 20 {
+		t.Errorf("only %d moved and %d ended", moves, ends)
+	}
 }

@@ -12,8 +12,11 @@ import (
 
 // content is what the ConfigMap stores. It is immutable.
 type content struct {
-	// Time is when the suggestions were made; zero if there are none. Baseline is the node type that they are relative to.
+	// Since is when the first suggestions were made; zero if there are none. Time is when these were made; zero if there are none. Until is when the evidence ended that they follow from; zero
+	// if there was none. Baseline is the node type that they are relative to.
+	Since       time.Time    `json:"since,omitzero"`
 	Time        time.Time    `json:"time,omitzero"`
+	Until       time.Time    `json:"until,omitzero"`
 	Baseline    string       `json:"baseline,omitempty"`
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
 	// Published are the ratios that apply.
@@ -55,15 +58,30 @@ func (c *content) suggestion(nodeType string) *Suggestion {
 	return &c.Suggestions[i]
 }
 
-// after returns new suggestions that remember when they were last good enough. Of a ratio that applies without that being known,
-// it is the time of the new ones.
+// age holds back ratios that follow from evidence that ended long before the suggestions were made.
+func (c *content) age() {
+	if c.Time.Sub(c.Until) <= fresh {
+		return
+	}
+	for i := range c.Suggestions {
+		if s := &c.Suggestions[i]; s.Known() {
+			s.Doubts = append(s.Doubts, tooOld(c.Until))
+		}
+	}
+}
+
+// after returns new suggestions that remember when the first ones were made, and when evidence last made them good enough. Of a ratio that applies without that being
+// known, it is the time of the new ones.
 func (c content) after(before content) content {
+	if c.Since = before.Since; c.Since.IsZero() {
+		c.Since = c.Time
+	}
 	c.Suggestions = slices.Clone(c.Suggestions)
 	for i := range c.Suggestions {
 		s := &c.Suggestions[i]
 		switch past := before.suggestion(s.NodeType); {
 		case s.good():
-			s.Supported = c.Time
+			s.Supported = c.Until
 		case past != nil:
 			s.Supported = past.Supported
 		}

@@ -4,8 +4,8 @@
 // all replicas show the same ones, and a restart loses none.
 //
 // By default, suggestions are only shown. If the configuration says that they apply, ratios follow them as calmly as they
-// follow benchmarks. While evidence cannot be read, or is not good enough, ratios stay as they are, for as long as evidence lives.
-// Then they end. The ratio of a node type also ends if no node has the type and nothing is known of it any longer. If you empty
+// follow benchmarks. While evidence cannot be read, is not good enough, or is old since nothing is measured, ratios stay as they
+// are, for as long as evidence lives. Then they end. The ratio of a node type also ends if no node has the type and nothing is known of it any longer. If you empty
 // the ConfigMap by hand, all its ratios end immediately, and later start again from the ratios of the other sources.
 //
 // Memory performances are never inferred: how much memory a workload needs does not depend on the speed of its node.

@@ -3,6 +3,7 @@ package production
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -86,10 +87,7 @@ func (j *Judge) Run(ctx context.Context) error {
 	return windows.Run(ctx)
 }
 
-var (
-	errNoRatios = errors.New("the ratios of the other sources are not read yet")
-	errNoNodes  = errors.New("no node of a known type is known yet")
-)
+var errNoNodes = errors.New("no node of a known type is known yet")
 
 // Judge makes suggestions and updates the published ratios if this replica leads and the last window that ended has
 // not been judged yet. Run calls it automatically. If evidence cannot be read, nothing changes for as long as evidence lives.
@@ -102,7 +100,7 @@ func (j *Judge) Judge(ctx context.Context) error {
 	}
 	table := j.config.Ratios.Table()
 	if table == nil {
-		return errNoRatios
+		return measured.ErrNoRatios
 	}
 	at := j.config.Clock.Now()
 	if j.config.Evidence == nil {
@@ -120,9 +118,19 @@ func (j *Judge) Judge(ctx context.Context) error {
 	made := j.made
 	return j.config.Provider.change(ctx, func(now content) (content, bool) {
 		next := made.after(now)
-		next.Published, _ = j.judgment(&next, at).Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
+		next.Published, _ = j.judgment(&next, j.config.Applies(), at).Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
 		return next, true
 	})
+}
+
+const secondsPerHour = int64(time.Hour / time.Second)
+
+// endOf returns when an hour of evidence ended, in hours since 1970; zero if it is 0. A clock may have been ahead.
+func endOf(hour int64, now time.Time) time.Time {
+	if hour == 0 {
+		return time.Time{}
+	}
+	return slices.MinFunc([]time.Time{time.Unix((hour+1)*secondsPerHour, 0), now}, time.Time.Compare).UTC()
 }
 
 // suggest makes the suggestions of the current window, unless it has made them.
@@ -140,8 +148,10 @@ func (j *Judge) suggest(baseline string, at time.Time) error {
 		return errNoNodes // Types that are not compared would seem to be gone.
 	}
 	known := j.config.Evidence.Evidence()
+	known.Forget(at.Unix() / secondsPerHour) // Where nothing is measured, nothing else makes it age.
 	result := estimate.Estimate(known, baseline, j.settings)
-	j.made = content{Time: at.UTC(), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
+	j.made = content{Time: at.UTC(), Until: endOf(result.Latest, at), Baseline: baseline, Suggestions: suggestions(result, baseline, cluster)}
+	j.made.age()
 	return nil
 }
 
@@ -164,16 +174,16 @@ func (j *Judge) end(ctx context.Context, baseline string, at time.Time) error {
 		published, changed := judgment.Move(ctx, now.Published, j.config.Provider.judgedBefore, at)
 		next := now
 		if next.Published = published; j.config.Evidence == nil {
-			next.Suggestions = nil
+			next.Since, next.Until, next.Suggestions = time.Time{}, time.Time{}, nil
 		}
 		return next, changed || len(next.Suggestions) < len(now.Suggestions)
 	})
 }
 
-// judgment returns the judgment of suggestions.
-func (j *Judge) judgment(c *content, at time.Time) *measured.Judgment {
+// judgment returns the judgment of suggestions, which ratios follow or do not.
+func (j *Judge) judgment(c *content, applies bool, at time.Time) *measured.Judgment {
 	targets := map[string]measured.Target{}
-	if j.config.Applies() && c.lives(at) {
+	if applies && c.lives(at) {
 		for i := range c.Suggestions {
 			targets[c.Suggestions[i].NodeType] = c.Suggestions[i].target(at)
 		}

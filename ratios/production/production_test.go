@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/workload-resizer/workload-resizer/ratios"
 	"github.com/workload-resizer/workload-resizer/ratios/measured"
 	"github.com/workload-resizer/workload-resizer/ratios/production/estimate"
 	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
@@ -35,6 +36,9 @@ func TestProduction(t *testing.T) {
 		{"ends a ratio when its type is gone", ends},
 		{"keeps the ratio of a type of which nothing is known now, until evidence would have aged", keeps},
 		{"ends a ratio that is held back for as long as evidence lives", heldBack},
+		{"holds a ratio back if nothing is measured for days, and ends it when the evidence has aged", ages},
+		{"dates no evidence later than now", dated},
+		{"knows which ratios it would have in the end if it applied, or did not", assumes},
 		{"ends ratios if evidence cannot be read for as long as it would live", outlives},
 		{"counts from now for how long nothing supports a ratio that was stored before", storedBefore},
 		{"starts again after the ConfigMap was emptied, in a later window", emptied},
@@ -75,8 +79,13 @@ func observes(t *testing.T, s *stored) {
 			t.Errorf("%s shows %+v", name, e.Observed)
 		}
 	}
-	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Time.Equal(r.clock.Now()) || len(v.Progress) != 0 {
+	if v := r.judge.View(); v.Applies || v.Baseline != "t0" || v.Confidence != 0.95 || !v.Until.Equal(began) || len(v.Progress) != 0 {
 		t.Errorf("the view is %+v", v)
+	}
+	known.set(evidence.New(), nil)
+	r.hours(t, 2)
+	if v := r.judge.View(); !v.Since.Equal(began.Add(time.Hour)) || !v.Until.IsZero() {
+		t.Errorf("it was watched from %s until %s, want from %s, without evidence", v.Since, v.Until, began.Add(time.Hour))
 	}
 }
 
@@ -199,8 +208,8 @@ func switchedOff(t *testing.T, s *stored) {
 	blind.clock.SetTime(r.clock.Now())
 	blind.eventually(t, "t2", ratio)
 	blind.hours(t, 7)
-	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 {
-		t.Errorf("t2 has %+v, and suggestions are %+v", e, blind.judge.View().Suggestions)
+	if e := blind.entry("t2"); e.CPUPerf != 1 || len(blind.judge.View().Suggestions) > 0 || !blind.judge.View().Since.IsZero() || !blind.judge.View().Until.IsZero() {
+		t.Errorf("t2 has %+v, and the view is %+v", e, blind.judge.View())
 	}
 	if why := blind.judge.View().Without; why == nil || why.Code != NoUsage || r.judge.View().Without != nil {
 		t.Errorf("without usage: %+v, with usage: %+v", why, r.judge.View().Without)
@@ -248,7 +257,7 @@ func ends(t *testing.T, s *stored) {
 func keeps(t *testing.T, s *stored) {
 	known := observe(large)
 	r, ratio := s.applied(t, known)
-	supported := r.clock.Now()
+	supported := began
 	known.set(evidence.New(), nil)
 	r.hours(t, 7)
 	if got := r.entry("t2").CPUPerf; got != ratio {
@@ -295,7 +304,7 @@ func (r *replica) returnsCalmly(t *testing.T, nodeType string, ratio float64, ju
 
 func heldBack(t *testing.T, s *stored) {
 	r, ratio := s.applied(t, observe(large))
-	supported := r.clock.Now()
+	supported := began
 	r.judge.settings.MinNodes = 1000
 	r.hours(t, 5)
 	if got := r.suggested(t, "t2"); !got.Known() || len(got.Doubts) == 0 || !got.Supported.Equal(supported) || r.entry("t2").CPUPerf != ratio {
@@ -303,6 +312,79 @@ func heldBack(t *testing.T, s *stored) {
 	}
 	r.clock.SetTime(supported.Add(life))
 	r.returnsCalmly(t, "t2", ratio, func() error { return r.judge.Judge(t.Context()) })
+}
+
+func ages(t *testing.T, s *stored) {
+	r, ratio := s.applied(t, observe(large))
+	judge := func() error { return r.judge.Judge(t.Context()) }
+	r.clock.SetTime(began.Add(47 * time.Hour))
+	r.hours(t, 1)
+	if got := r.suggested(t, "t2"); len(got.Doubts) > 0 {
+		t.Errorf("after an outage of two days, t2 has %+v", got.Doubts)
+	}
+	r.hours(t, 1)
+	got := r.suggested(t, "t2")
+	want := []Doubt{{EvidenceOld, `no workload was measured since 2024-10-18T01:00:00Z: see in "resizectl status" whether usage is collected`}}
+	if diff := cmp.Diff(want, got.Doubts); diff != "" || !got.Known() || !got.Supported.Equal(began) || !r.judge.View().Until.Equal(began) {
+		t.Errorf("after %s, t2 has %+v: %s", r.clock.Since(began), got, diff)
+	}
+	r.clock.SetTime(began.Add(life - time.Hour))
+	r.hours(t, 2)
+	if got := r.entry("t2").CPUPerf; got != ratio {
+		t.Errorf("after %s, t2 has %v, had %v", r.clock.Since(began), got, ratio)
+	}
+	r.returnsCalmly(t, "t2", ratio, judge)
+	r.types = []string{"t0", "t1"}
+	r.hours(t, 1)
+	if _, still := r.judge.View().Suggestion("t2"); still {
+		t.Error("the evidence of a type that is gone has not aged")
+	}
+}
+
+// A clock that was ahead dates evidence later than now.
+func dated(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), nil)
+	r.clock.SetTime(began.Add(-10 * time.Hour))
+	r.hours(t, 1)
+	if now := r.clock.Now(); !r.judge.View().Until.Equal(now) || !r.suggested(t, "t2").Supported.Equal(now) {
+		t.Errorf("at %s, evidence ends %s and supports until %s", now, r.judge.View().Until, r.suggested(t, "t2").Supported)
+	}
+}
+
+func assumes(t *testing.T, s *stored) {
+	r := s.run(t, observe(large), nil)
+	unread := r.judge.Assume(true)
+	if unread.Source != Source || len(unread.Layer.Ratios) > 0 {
+		t.Errorf("without suggestions, it assumes %+v", unread)
+	}
+	r.hours(t, 1)
+	perfs := func(l *ratios.Layer) map[string]float64 {
+		all := map[string]float64{}
+		for name, ratio := range l.Ratios {
+			all[name] = ratio.CPUPerf
+		}
+		return all
+	}
+	shown := r.provider.content.layer()
+	if diff := cmp.Diff(shown, r.judge.Assume(false).Layer); diff != "" {
+		t.Errorf("if nothing applies, as now: %s", diff)
+	}
+	assumed := r.judge.Assume(true).Layer
+	if after := r.provider.content.layer(); cmp.Diff(shown, after) != "" || len(r.judge.View().Progress) > 0 {
+		t.Error("the assumption is in effect")
+	}
+	r.applies = true
+	r.hours(t, 12)
+	applied := r.provider.content.layer()
+	if diff := cmp.Diff(perfs(applied), perfs(assumed)); diff != "" || len(applied.Ratios) != 2 || assumed.RelativeTo != "t0" {
+		t.Errorf("assumed %+v: %s", assumed, diff)
+	}
+	if why := assumed.Ratios["t2"].Provenance; why.Source != Source || why.Reason != applied.Ratios["t2"].Provenance.Reason {
+		t.Errorf("the provenance is %+v", why)
+	}
+	if none := r.judge.Assume(false).Layer; len(none.Ratios) > 0 || len(none.Observed) != 2 {
+		t.Errorf("if nothing applies, %+v", none)
+	}
 }
 
 func outlives(t *testing.T, s *stored) {
@@ -327,8 +409,8 @@ func outlives(t *testing.T, s *stored) {
 
 // storedBefore starts with what a server stored that did not know when ratios were last supported.
 func storedBefore(t *testing.T, s *stored) {
-	s.write(t, map[string]string{measured.Key: `{"time": "2026-11-21T00:00:00Z", "baseline": "t0", "suggestions": [{"nodeType": "t1", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
-		"nodeTypes": {"t1": {"baseline": "t0", "ratio": 1.3, "judged": "2026-11-21T00:00:00Z"}}}`})
+	s.write(t, map[string]string{measured.Key: strings.ReplaceAll(`{"time": "BEFORE", "baseline": "t0", "suggestions": [{"nodeType": "t1", "doubts": [{"code": "NotCompared", "detail": "no"}]}],
+		"nodeTypes": {"t1": {"baseline": "t0", "ratio": 1.3, "judged": "BEFORE"}}}`, "BEFORE", began.Add(-time.Hour).Format(time.RFC3339))})
 	known := observe(large)
 	known.set(evidence.New(), nil)
 	r := s.run(t, known, nil)
@@ -426,7 +508,7 @@ func follows(t *testing.T, s *stored) {
 	known := observe(tiny)
 	r := s.run(t, known, func(_ *Config, j *JudgeConfig) { j.Leads = func() bool { return leads } })
 	r.hours(t, 1)
-	if known.copies != 0 || !r.judge.View().Time.IsZero() {
+	if known.copies != 0 || len(r.judge.View().Suggestions) > 0 {
 		t.Errorf("evidence was copied %d times, and the view is %+v", known.copies, r.judge.View())
 	}
 	leads = true
@@ -461,7 +543,7 @@ func readOnly(t *testing.T, s *stored) {
 		t.Errorf("t2 has %v in memory", got)
 	}
 	other := s.run(t, nil, nil)
-	if got := other.judge.View(); !got.Time.IsZero() {
+	if got := other.judge.View(); len(got.Suggestions) > 0 {
 		t.Errorf("stored is %+v", got)
 	}
 	if err := other.judge.Judge(t.Context()); err != nil {
@@ -492,8 +574,8 @@ func runs(t *testing.T, s *stored) {
 	made := func(want time.Time) {
 		t.Helper()
 		localcluster.Eventually(t, "suggestions", func() error {
-			if got := r.judge.View().Time; !got.Equal(want) {
-				return fmt.Errorf("they are of %v, want %v", got, want)
+			if got, _ := r.provider.current(); !got.Time.Equal(want) {
+				return fmt.Errorf("they are of %v, want %v", got.Time, want)
 			}
 			return nil
 		})

@@ -141,7 +141,7 @@ func (p *Provider) tell() {
 // reject records why the ConfigMap has no effect. A server that was upgraded without its Role must not read it.
 func (p *Provider) reject(_ context.Context, err error) {
 	if apierrors.IsForbidden(err) {
-		err = fmt.Errorf("%w: apply your manifests or run \"helm upgrade\" again, which gives the server the right, or leave %s out of --ratio-sources", err, Source)
+		err = fmt.Errorf("%w: apply your manifests or run \"helm upgrade\" again, which gives the server the right, or set production.mode to observe, or leave %s out of --ratio-sources", err, Source)
 	}
 	p.set(&p.stored, err)
 }

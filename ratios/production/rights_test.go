@@ -65,6 +65,15 @@ func TestRights(t *testing.T) {
 	if store.Table().Production.Applies() {
 		t.Error("ratios apply that cannot be read")
 	}
+	problem := store.Problem()
+	for _, want := range []string{
+		`cannot list resource "configmaps"`, "or set production.mode to observe",
+		"changes of other sources, such as of the configuration, have no effect until ratio source production can be read",
+	} {
+		if problem == nil || !strings.Contains(problem.Error(), want) {
+			t.Errorf("while changes wait, the problem is %v, want %q", problem, want)
+		}
+	}
 
 	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "upgraded"}, Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{""}, Resources: []string{"configmaps"}, ResourceNames: []string{s.name}, Verbs: []string{"list", "watch"},

@@ -17,7 +17,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/test/localcluster"
 )
 
-var began = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+// began is when simulated evidence ended.
+var began = time.Date(2024, 10, 18, 1, 0, 0, 0, time.UTC)
 
 // observed is the evidence of a simulated cluster, which may be missing.
 type observed struct {
@@ -57,7 +58,7 @@ func (o *observed) Evidence() *evidence.Evidence {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.copies++
-	return o.known
+	return o.known.Clone()
 }
 
 func (o *observed) Missing() error {

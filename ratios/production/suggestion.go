@@ -28,7 +28,7 @@ type Suggestion struct {
 	Held map[string]int `json:"held,omitempty"`
 	// Doubts are why the ratio is held back, and what would remove the doubt; empty if it is good enough.
 	Doubts []Doubt `json:"doubts,omitempty"`
-	// Supported is when the ratio was last good enough; zero if it never was.
+	// Supported is when the evidence ended by which the ratio was last good enough; zero if it never was.
 	Supported time.Time `json:"supported,omitzero"`
 }
 

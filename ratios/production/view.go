@@ -8,8 +8,11 @@ import (
 
 // View has the suggestions and how ratios follow them at one time. It must not be modified.
 type View struct {
-	// Time is when the suggestions were made; zero if there are none yet. Baseline is the node type that they are relative to.
-	Time     time.Time
+	// Since is when replicas were first looked at; zero if they were not yet.
+	Since time.Time
+	// Until is when the evidence ended that the suggestions follow from; zero if there is none yet. Baseline is the node type that
+	// they are relative to.
+	Until    time.Time
 	Baseline string
 	// Applies means that ratios follow the suggestions.
 	Applies bool
@@ -35,13 +38,14 @@ func (v *View) Suggestion(nodeType string) (*Suggestion, bool) {
 func (j *Judge) View() *View {
 	now, _ := j.config.Provider.current()
 	at := j.config.Clock.Now()
-	judgment := j.judgment(&now, at)
+	applies := j.config.Applies()
+	judgment := j.judgment(&now, applies, at)
 	var without *Doubt
 	if j.config.Evidence == nil {
 		without = &withoutUsage
 	}
 	return &View{
-		Time: now.Time, Baseline: now.Baseline, Applies: j.config.Applies(), Confidence: j.settings.Confidence,
+		Since: now.Since, Until: now.Until, Baseline: now.Baseline, Applies: applies, Confidence: j.settings.Confidence,
 		Suggestions: now.Suggestions, Progress: judgment.Progress(now.Published, at), Windows: j.pace.Windows, Without: without,
 	}
 }

@@ -207,6 +207,9 @@ func whatFailsIsAskedAgainUntilItWouldBeLate(t *testing.T) {
 	}
 	f.round(t.Context())
 	want := "work.query of shop cannot be read from http://p, so hours of its pods do not count for ratios from production: down for now"
+	if n := failing(t, f.Counts); n != 1 {
+		t.Errorf("the metric is %v", n)
+	}
 	if err := f.Problem(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -217,7 +220,7 @@ func whatFailsIsAskedAgainUntilItWouldBeLate(t *testing.T) {
 	f.prom.answer = good
 	f.at(time.Hour + over)
 	f.round(t.Context())
-	if n, asked := f.of("shop", requests), f.prom.times(); n != 32.5 || asked != 8 || f.Problem() != nil {
+	if n, asked := f.of("shop", requests), f.prom.times(); n != 32.5 || asked != 8 || f.Problem() != nil || failing(t, f.Counts) != 0 {
 		t.Errorf("%v after %d queries, %v", n, asked, f.Problem())
 	}
 	late := newFixture(t)

@@ -25,7 +25,7 @@ func (s *suggester) production(e *estimate.Estimate) *workloadresizerv1.Producti
 		return nil
 	}
 	m := &workloadresizerv1.ProductionSuggestion{
-		Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE, EvaluationTime: values.Timestamp(s.shown.Time),
+		Mode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE, StartTime: values.Timestamp(s.shown.Since), EvaluationTime: values.Timestamp(s.shown.Until),
 	}
 	if s.shown.Applies {
 		m.Mode = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY

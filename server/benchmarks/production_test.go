@@ -25,7 +25,7 @@ func (s *shown) View() *production.View { return &s.view }
 // inProduction returns suggestions for c4, which only production knows, and n4. It contradicts what people wrote of n4.
 func inProduction() *shown {
 	return &shown{production.View{
-		Time: servertest.Written, Baseline: "n2d", Confidence: 0.95, Windows: 2,
+		Since: servertest.Written.Add(-time.Hour), Until: servertest.Written, Baseline: "n2d", Confidence: 0.95, Windows: 2,
 		Suggestions: []production.Suggestion{
 			{NodeType: "c4", Held: map[string]int{"Pulls": 2}, Doubts: []production.Doubt{{Code: "NotCompared", Detail: "run some workloads on both"}}},
 			{
@@ -42,12 +42,12 @@ func shownOf(n4 bool) *workloadresizerv1.ProductionSuggestion {
 	if !n4 {
 		return &workloadresizerv1.ProductionSuggestion{
 			HeldWorkloads: map[string]int64{"Pulls": 2}, Holds: []*workloadresizerv1.SuggestionHold{{Code: "NotCompared", Message: "run some workloads on both"}},
-			Mode: observed, EvaluationTime: timestamppb.New(servertest.Written),
+			Mode: observed, StartTime: timestamppb.New(servertest.Written.Add(-time.Hour)), EvaluationTime: timestamppb.New(servertest.Written),
 		}
 	}
 	return &workloadresizerv1.ProductionSuggestion{
 		Ratio: new(1.5), Interval: &workloadresizerv1.RatioInterval{Low: 1.48, High: 1.52, Confidence: 0.95}, NextInterval: &workloadresizerv1.RatioInterval{Low: 1.4, High: 1.6, Confidence: 0.95},
-		Workloads: 42, Nodes: 12, Hours: 3100, Mode: observed, EvaluationTime: timestamppb.New(servertest.Written), CpuPerf: new(0.75),
+		Workloads: 42, Nodes: 12, Hours: 3100, Mode: observed, StartTime: timestamppb.New(servertest.Written.Add(-time.Hour)), EvaluationTime: timestamppb.New(servertest.Written), CpuPerf: new(0.75),
 		Contradictions: []*workloadresizerv1.RatioContradiction{{Ratio: 1.25}, {Source: "benchmark", Ratio: 22207.0 / 20482}},
 	}
 }

@@ -71,7 +71,7 @@ func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.
 // accepted returns the table that accepting a suggestion would result in.
 func (s *Service) accepted(m *workloadresizerv1.Suggestion) (*ratios.Table, error) {
 	ratio := ratios.Ratio{CPUPerf: m.GetCpuPerf(), MemoryPerf: m.GetMemoryPerf(), Provenance: ratios.Provenance{Source: "suggestion"}}
-	table, err := s.config.Store.WhatIf("", &ratios.Layer{Ratios: map[string]ratios.Ratio{m.GetNodeType(): ratio}})
+	table, err := s.config.Store.WhatIf(ratios.Assumed{Layer: &ratios.Layer{Ratios: map[string]ratios.Ratio{m.GetNodeType(): ratio}}})
 	if err != nil {
 		return nil, rpcerror.NotReady(rpcerror.RatiosNotReady, err)
 	}

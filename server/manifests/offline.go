@@ -43,5 +43,5 @@ func Offline(ctx context.Context, configuration []byte, workloads []schema.Group
 	if err := cmp.Or(<-ended, ctx.Err()); err != nil {
 		return nil, err
 	}
-	return Preview(ctx, &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, workloads, store, request)
+	return Preview(ctx, &plan.Planner{OwnerKinds: plan.DefaultOwnerKinds}, workloads, store, nil, request)
 }

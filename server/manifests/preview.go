@@ -25,9 +25,9 @@ import (
 const mostContainers = 20_000
 
 // Preview plans the pods that a manifest would create, for each node type of the request, with the
-// ratios of a store. Workloads are the kinds to plan besides those of Kubernetes and of the planner.
-func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.GroupResource, store *ratios.Store, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
-	table, err := WhatIf(store, request.GetWhatIf())
+// ratios of a store; shown is nil without the source production. Workloads are the kinds to plan besides those of Kubernetes and of the planner.
+func Preview(ctx context.Context, planner *plan.Planner, workloads []schema.GroupResource, store *ratios.Store, shown Production, request *workloadresizerv1.PreviewManifestRequest) (*workloadresizerv1.PreviewManifestResponse, error) {
+	table, err := WhatIf(store, shown, request.GetWhatIf())
 	if err == nil && table == nil {
 		table, err = values.ReadyTable(store)
 	}

@@ -27,10 +27,16 @@ var demandModes = map[workloadresizerv1.DemandMode]string{
 	workloadresizerv1.DemandMode_DEMAND_MODE_APPLY:   policy.Apply,
 }
 
+// Production has the ratios that production shows; a production.Judge implements it.
+type Production interface {
+	// Assume returns the ratios of the source in the end, if ratios followed what is suggested now, or did not.
+	Assume(applies bool) ratios.Assumed
+}
+
 // WhatIf returns the table of a store with the assumptions of a request; nil if it is the table in
-// effect. The node type of the request is ignored.
-func WhatIf(store *ratios.Store, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
-	table, err := whatIfRatios(store, request)
+// effect. The node type of the request is ignored. Shown is nil without the source production.
+func WhatIf(store *ratios.Store, shown Production, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
+	table, err := whatIfRatios(store, shown, request)
 	mode, assumes := demandModes[request.GetDemandMode()]
 	if err != nil || !assumes {
 		return table, err
@@ -44,8 +50,9 @@ func WhatIf(store *ratios.Store, request *workloadresizerv1.WhatIf) (*ratios.Tab
 }
 
 // whatIfRatios is WhatIf without the mode.
-func whatIfRatios(store *ratios.Store, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
-	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil {
+func whatIfRatios(store *ratios.Store, shown Production, request *workloadresizerv1.WhatIf) (*ratios.Table, error) {
+	mode := request.GetProductionMode()
+	if len(request.GetRatios()) == 0 && request.GetBaselineNodeType() == "" && request.GetBounds() == nil && mode == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED {
 		return nil, nil
 	}
 	inForce, err := values.ReadyTable(store)
@@ -56,7 +63,14 @@ func whatIfRatios(store *ratios.Store, request *workloadresizerv1.WhatIf) (*rati
 	if len(faults) > 0 {
 		return nil, rpcerror.BadFields(faults)
 	}
-	table, err := store.WhatIf("", layer)
+	assumed := []ratios.Assumed{{Layer: layer}}
+	if mode != workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED {
+		if shown == nil {
+			return nil, rpcerror.BadField("what_if.production_mode", "needs a server that uses the ratio source production: add it to --ratio-sources, or leave this out")
+		}
+		assumed = append(assumed, shown.Assume(mode == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY))
+	}
+	table, err := store.WhatIf(assumed...)
 	if err != nil {
 		return nil, rpcerror.BadField("what_if", "conflicts with the rules of the table: "+err.Error())
 	}

@@ -112,7 +112,7 @@ func (s *Service) write(ctx context.Context, w *write) (*writeResult, error) {
 
 // with returns the table that would result from these overrides.
 func (s *Service) with(overrides map[string]override.Override) (*ratios.Table, error) {
-	return s.config.Store.WhatIf(override.Source, override.Layer(overrides))
+	return s.config.Store.WhatIf(ratios.Assumed{Source: override.Source, Layer: override.Layer(overrides)})
 }
 
 // checkSeen returns an error if a ratio in the table is not the one that the caller has seen; table

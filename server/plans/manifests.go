@@ -50,7 +50,7 @@ func (s *Service) PreviewManifest(stream grpc.ClientStreamingServer[workloadresi
 		if err != nil {
 			return err
 		}
-		response, err := manifests.Preview(ctx, planner, s.config.WorkloadKinds, s.config.Ratios, request)
+		response, err := manifests.Preview(ctx, planner, s.config.WorkloadKinds, s.config.Ratios, s.config.Production, request)
 		if err != nil {
 			return err
 		}

@@ -107,6 +107,41 @@ func TestPreviewPlans(t *testing.T) {
 	}
 }
 
+// assuming is a source, the only one, by which n4 would be twice as fast if it applied, and 1.6 times if not.
+type assuming struct{}
+
+func (assuming) Assume(applies bool) ratios.Assumed {
+	a := ratios.Assumed{Source: "configmap", Layer: servertest.Layer()}
+	a.Layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 1.6, MemoryPerf: 1}
+	if applies {
+		a.Layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
+	}
+	return a
+}
+
+func TestProductionMode(t *testing.T) {
+	const apply, observe = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY, workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE
+	of := servertest.StartShop(t, servertest.Setup{})
+	client := workloadresizerv1.NewPlanServiceClient(servertest.Connect(t, New(Config{Ratios: of.Store, Production: assuming{}, Reconciler: of.Loop, Viewer: servertest.All})))
+	for _, tc := range []struct {
+		name string
+		what *workloadresizerv1.WhatIf
+		want string
+	}{
+		{"applied", &workloadresizerv1.WhatIf{ProductionMode: apply}, "shop/web-y=500m"},
+		{"observed", &workloadresizerv1.WhatIf{ProductionMode: observe}, "shop/web-y=625m"},
+		{"applied, with another bound", &workloadresizerv1.WhatIf{ProductionMode: apply, Bounds: boundsOf("600m", "", "")}, "shop/web-y=600m"},
+		{"applied, with a ratio that takes precedence", &workloadresizerv1.WhatIf{ProductionMode: apply, Ratios: []*workloadresizerv1.AssumedRatio{{NodeType: "n4", CpuPerf: new(4.0)}}}, "shop/web-y=250m"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			all, err := previews(client.PreviewPlans(t.Context(), &workloadresizerv1.PreviewPlansRequest{Namespace: "shop", Pod: "web-y", WhatIf: tc.what}))
+			if got := podsOf(all); err != nil || got != tc.want {
+				t.Errorf("%q, %v; want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
 func TestPlans(t *testing.T) {
 	t.Run("names the field that is invalid", namesTheFieldThatIsInvalid)
 	t.Run("a caller cannot choose the sizes of a dry run", aCallerCannotChooseTheSizesOfADryRun)
@@ -133,6 +168,7 @@ func namesTheFieldThatIsInvalid(t *testing.T) {
 		{"a workload's kind", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Name: "web"}}, nil, wanted{"workload.kind", "must be set"}},
 		{"a workload's name", &workloadresizerv1.PreviewPlansRequest{Workload: &workloadresizerv1.Workload{Kind: "Job"}}, nil, wanted{"workload.name", "must be set"}},
 		{"a baseline", nil, &workloadresizerv1.WhatIf{BaselineNodeType: "c3"}, wanted{"what_if.baseline_node_type", `"c3" has no ratio`}},
+		{"a mode of a source that is not used", nil, &workloadresizerv1.WhatIf{ProductionMode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY}, wanted{"what_if.production_mode", "--ratio-sources"}},
 		{"a node type", nil, &workloadresizerv1.WhatIf{NodeType: "c3"}, wanted{"what_if.node_type", `"c3" has no ratio`}},
 		{"a missing performance", nil, ratios(&workloadresizerv1.AssumedRatio{NodeType: "n4"}, &workloadresizerv1.AssumedRatio{NodeType: "c3", CpuPerf: new(1.0)}), wanted{"what_if.ratios[1].memory_perf", "must be set"}},
 		{"a performance below 0", nil, ratios(&workloadresizerv1.AssumedRatio{NodeType: "n4", CpuPerf: new(-1.0)}), wanted{"what_if.ratios[0].cpu_perf", "must be greater than 0"}},

@@ -116,7 +116,7 @@ func (s *Service) options(request previewRequest) (query.PreviewOptions, error) 
 		return options, rpcerror.BadField("server_side", "cannot be combined with what_if: the API server is asked only about sizes that follow from the ratios in effect; leave out one of them")
 	}
 	var err error
-	if options.Table, err = manifests.WhatIf(s.config.Ratios, request.GetWhatIf()); err != nil {
+	if options.Table, err = manifests.WhatIf(s.config.Ratios, s.config.Production, request.GetWhatIf()); err != nil {
 		return options, err
 	}
 	return options, manifests.CheckNodeType(s.config.Ratios, options.NodeType, options.Table)

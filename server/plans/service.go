@@ -12,11 +12,14 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/limits"
+	"github.com/workload-resizer/workload-resizer/server/manifests"
 )
 
 // Config configures a Service.
 type Config struct {
 	Ratios *ratios.Store
+	// Production has the ratios that production shows; nil without that source.
+	Production manifests.Production
 	// Reconciler is nil for a standalone server.
 	Reconciler *reconciler.Reconciler
 	// Planner returns the planner for pods that are not in the cluster, or an error while

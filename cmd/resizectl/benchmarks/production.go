@@ -50,9 +50,12 @@ func productionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	}
 	var lines [][2]string
 	add := func(title, text string) { lines = append(lines, [2]string{title, text}) }
-	if of.Ratio == nil {
+	switch {
+	case of.Ratio == nil && of.GetStartTime() == nil:
 		add("ratio", "not known yet")
-	} else {
+	case of.Ratio == nil:
+		add("ratio", "not known yet: replicas are watched since "+print.Timestamp(of.GetStartTime()))
+	default:
 		add("ratio", fmt.Sprintf("%s times as fast as %s for the workloads in this cluster, on average", rangeText(of.GetRatio(), of.GetInterval()), print.OneLine(s.GetBaselineNodeType())))
 		if i := of.GetNextInterval(); i != nil {
 			add("one more", fmt.Sprintf("%s to %s times as fast for one more workload, which was not compared", print.Factor(i.GetLow()), print.Factor(i.GetHigh())))
@@ -72,7 +75,7 @@ func productionLines(p print.Painter, s *workloadresizerv1.Suggestion) [][2]stri
 	}
 	add("mode", followsText(of.GetMode(), of.GetProgress(), len(of.GetHolds()) > 0, productionSource)+decidedBefore(s, of.GetProgress(), productionSource))
 	if of.GetEvaluationTime() != nil {
-		add("computed", print.Timestamp(of.GetEvaluationTime()))
+		add("newest hour", print.Timestamp(of.GetEvaluationTime()))
 	}
 	return lines
 }

@@ -1,6 +1,8 @@
 package cmdtest
 
 import (
+	"time"
+
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
@@ -11,7 +13,10 @@ import (
 func Production() []*workloadresizerv1.Suggestion {
 	written := Ratios().GetRatios()[0].GetProvenance()
 	suggestion := func(nodeType string, p *workloadresizerv1.ProductionSuggestion) *workloadresizerv1.Suggestion {
-		p.Mode, p.EvaluationTime = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE, timestamppb.New(Since)
+		p.Mode = workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE
+		if len(p.GetHolds()) == 0 || p.GetHolds()[0].GetCode() != "NoUsage" {
+			p.StartTime, p.EvaluationTime = timestamppb.New(Since.Add(-20*time.Hour)), timestamppb.New(Since)
+		}
 		current := &workloadresizerv1.Ratio{NodeType: nodeType, CpuPerf: 1.25, MemoryPerf: 1, CpuFactor: 0.8, MemoryFactor: 1, Provenance: written}
 		current.Candidates = []*workloadresizerv1.RatioCandidate{{CpuPerf: 1.25, MemoryPerf: 1, Provenance: written}}
 		if p.GetCpuPerf() > 0 {

@@ -204,6 +204,7 @@ var fieldNames = []struct {
 	name string
 }{
 	{regexp.MustCompile(`^what_if\.node_type$`), "--what-if-node-type"},
+	{regexp.MustCompile(`^what_if\.production_mode$`), "--what-if-production-mode"},
 	{regexp.MustCompile(`^what_if\.baseline_node_type$`), "--what-if-baseline"},
 	{regexp.MustCompile(`^what_if\.ratios\b`), "--what-if-ratio"},
 	{regexp.MustCompile(`^what_if\.bounds\.(cpu|memory)\.(min|max)$`), "--what-if-$2-$1"},

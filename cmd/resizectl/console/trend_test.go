@@ -253,12 +253,13 @@ func TestPlans(t *testing.T) {
 	}{
 		{"/plans", []string{"Nothing is changed.", `<option value="apply">apply</option>`}, 0},
 		{"/plans?plan=1", []string{"resizectl plan -A", `href="/pods/`, "1 to resize"}, 1},
-		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&maxcpu=4&resumed=1", []string{
-			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `value="n4=1.08"`, "checked",
+		{"/plans?plan=1&namespace=shop&ratios=n4%3D1.08&mode=apply&production=observe&maxcpu=4&resumed=1", []string{
+			"resizectl plan --what-if-ratio n4=1.08 --what-if-mode apply --what-if-production-mode observe --what-if-max-cpu 4 --what-if-resumed -n shop", `<option value="apply" selected>`, `<option value="observe" selected>`, `value="n4=1.08"`, "checked",
 			"Without the changes", "Nothing: the plans of all pods have the same outcome.",
 		}, 3},
 		{"/plans?plan=1&ratios=n4", []string{`>Ratios: "n4": must be`, ">Ratios <input"}, 3},
 		{"/plans?plan=1&mode=guess", []string{`>Mode of usage: "guess" must be one of observe, initial, apply`, ">Mode of usage <select"}, 3},
+		{"/plans?plan=1&production=guess", []string{`>Mode of production: "guess" must be one of observe, apply`, ">Mode of production <select"}, 3},
 		{"/plans?plan=1&maxcpu=much", []string{`>Maximum CPU per container: "much" is not a quantity`, ">Maximum CPU per container <input"}, 3},
 		{"/plans?plan=1&mincpu=much", []string{`>Minimum CPU per container: "much"`, ">Minimum CPU per container <input"}, 3},
 		{"/plans?plan=1&minmemory=much", []string{`>Minimum memory per container: "much"`, ">Minimum memory per container <input"}, 3},

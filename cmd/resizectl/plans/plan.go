@@ -119,6 +119,7 @@ Nothing is changed. The exit code is as for "kubectl diff":
 	command.CompleteFlag(cmd, "node-type", connect.CompleteNodeTypeFlag(server, true))
 	command.CompleteFlag(cmd, "what-if-node-type", connect.CompleteNodeTypeFlag(server, false))
 	command.CompleteFlag(cmd, whatIfMode, cobra.FixedCompletions(Modes, cobra.ShellCompDirectiveNoFileComp))
+	command.CompleteFlag(cmd, whatIfProduction, cobra.FixedCompletions(ProductionModes, cobra.ShellCompDirectiveNoFileComp))
 	command.CompleteFlag(cmd, "what-if-baseline", connect.CompleteNodeTypeFlag(server, false))
 	command.AddListFlags(cmd, &o.Output)
 	return cmd

@@ -48,6 +48,7 @@ func requestsTheSelectedPods(t *testing.T) {
 		{"another node type and baseline", []string{"api-0", "--what-if-node-type", "c3", "--what-if-baseline", "n4"}, &workloadresizerv1.PreviewPodRequest{
 			Namespace: "default", Pod: "api-0", WhatIf: &workloadresizerv1.WhatIf{NodeType: "c3", BaselineNodeType: "n4"}}},
 		{"another mode", []string{"--what-if-mode", "apply"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default", WhatIf: &workloadresizerv1.WhatIf{DemandMode: workloadresizerv1.DemandMode_DEMAND_MODE_APPLY}}},
+		{"another mode of production", []string{"--what-if-production-mode", "apply"}, &workloadresizerv1.PreviewPlansRequest{Namespace: "default", WhatIf: &workloadresizerv1.WhatIf{ProductionMode: workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY}}},
 		{"other bounds", []string{"--what-if-min-cpu", "50m", "--what-if-max-memory", "0"}, &workloadresizerv1.PreviewPlansRequest{
 			Namespace: "default", WhatIf: &workloadresizerv1.WhatIf{Bounds: &workloadresizerv1.Bounds{
 				Cpu: &workloadresizerv1.QuantityRange{Min: "50m"}, Memory: &workloadresizerv1.QuantityRange{Max: "0"}}}}},

@@ -16,8 +16,9 @@ import (
 
 // The names of flags that an InvalidAssumption can have, next to those of the bounds.
 const (
-	whatIfMode  = "what-if-mode"
-	whatIfRatio = "what-if-ratio"
+	whatIfMode       = "what-if-mode"
+	whatIfProduction = "what-if-production-mode"
+	whatIfRatio      = "what-if-ratio"
 )
 
 // InvalidAssumption is the error for an assumption that is none.
@@ -41,6 +42,7 @@ type WhatIf struct {
 	CPU, Memory        workloadresizerv1.QuantityRange
 	Resumed            bool
 	Mode               DemandMode
+	Production         ProductionMode
 }
 
 // DemandMode is how usage determines the sizes of pods; empty for the mode in effect.
@@ -56,6 +58,18 @@ var demandModes = map[DemandMode]workloadresizerv1.DemandMode{
 // Modes are the words of WhatIf.Mode.
 var Modes = []string{"observe", "initial", "apply"}
 
+// ProductionMode is how ratios from production are used; empty for the mode in effect.
+type ProductionMode string
+
+// productionModes are the modes of "production" in the configuration.
+var productionModes = map[ProductionMode]workloadresizerv1.BenchmarkMode{
+	"observe": workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_OBSERVE,
+	"apply":   workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY,
+}
+
+// ProductionModes are the words of WhatIf.Production.
+var ProductionModes = []string{"observe", "apply"}
+
 func (w *WhatIf) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&w.Ratios, whatIfRatio, nil, "plan with this ratio, NODE_TYPE=CPU[/MEMORY], such as n4=1.08 or n4=1.08/1.0; can be repeated")
@@ -63,6 +77,7 @@ func (w *WhatIf) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&w.Baseline, "what-if-baseline", "", "plan as if requests were written for this node type")
 	flags.BoolVar(&w.Resumed, "what-if-resumed", false, "plan as if the cluster were not frozen, and no pod were paused or restored")
 	flags.Var(command.OneOf(&w.Mode, "mode", Modes), whatIfMode, "plan as if the demand of all pods came from usage, with this mode: observe, initial or apply")
+	flags.Var(command.OneOf(&w.Production, "mode", ProductionModes), whatIfProduction, "plan as if this were production.mode, with what production shows now: observe or apply")
 	for _, bound := range w.bounds() {
 		flags.StringVar(bound.value, bound.flag, "", bound.usage)
 	}
@@ -106,9 +121,12 @@ func (w *WhatIf) complete(cmd *cobra.Command) (*workloadresizerv1.WhatIf, error)
 
 // Message returns the assumptions in the API; nil if there are none. Its errors are InvalidAssumptions.
 func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
-	m := &workloadresizerv1.WhatIf{NodeType: w.NodeType, BaselineNodeType: w.Baseline, WithoutHolds: w.Resumed, DemandMode: demandModes[w.Mode]}
+	m := &workloadresizerv1.WhatIf{NodeType: w.NodeType, BaselineNodeType: w.Baseline, WithoutHolds: w.Resumed, DemandMode: demandModes[w.Mode], ProductionMode: productionModes[w.Production]}
 	if w.Mode != "" && m.GetDemandMode() == workloadresizerv1.DemandMode_DEMAND_MODE_UNSPECIFIED {
 		return nil, invalid(whatIfMode, "%q must be one of %s", print.OneLine(string(w.Mode)), strings.Join(Modes, ", "))
+	}
+	if w.Production != "" && m.GetProductionMode() == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED {
+		return nil, invalid(whatIfProduction, "%q must be one of %s", print.OneLine(string(w.Production)), strings.Join(ProductionModes, ", "))
 	}
 	for _, text := range w.Ratios {
 		ratio, err := parseWhatIfRatio(text)
@@ -132,7 +150,7 @@ func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
 	if cpu, memory := given(&w.CPU), given(&w.Memory); cpu != nil || memory != nil {
 		m.Bounds = &workloadresizerv1.Bounds{Cpu: cpu, Memory: memory}
 	}
-	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds && w.Mode == "" {
+	if len(m.Ratios) == 0 && m.NodeType == "" && m.BaselineNodeType == "" && m.Bounds == nil && !m.WithoutHolds && w.Mode == "" && w.Production == "" {
 		return nil, nil
 	}
 	return m, nil
@@ -151,6 +169,7 @@ func (w *WhatIf) Command() (arguments print.Command) {
 	add("what-if-node-type", w.NodeType)
 	add("what-if-baseline", w.Baseline)
 	add(whatIfMode, string(w.Mode))
+	add(whatIfProduction, string(w.Production))
 	for _, bound := range w.bounds() {
 		add(bound.flag, *bound.value)
 	}

@@ -1852,13 +1852,16 @@ type ProductionSuggestion struct {
 	Mode BenchmarkMode `protobuf:"varint,9,opt,name=mode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"mode,omitempty"`
 	// How the production source follows the ratio; absent if it does not.
 	Progress *SuggestionProgress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// When the suggestion was made.
+	// When the evidence ended that the suggestion follows from, which is made again every hour;
+	// absent if there is none yet.
 	EvaluationTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=evaluation_time,json=evaluationTime,proto3" json:"evaluation_time,omitempty"`
 	// The ratios in effect, and those that benchmarks suggest, that lie outside of both intervals.
 	Contradictions []*RatioContradiction `protobuf:"bytes,12,rep,name=contradictions,proto3" json:"contradictions,omitempty"`
 	// The cpu_perf to set to accept what production shows: the ratio in the unit of the table;
 	// absent if there is no ratio.
-	CpuPerf       *float64 `protobuf:"fixed64,13,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
+	CpuPerf *float64 `protobuf:"fixed64,13,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
+	// When the server began to compare replicas; absent if it has not begun.
+	StartTime     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1982,6 +1985,13 @@ func (x *ProductionSuggestion) GetCpuPerf() float64 {
 		return *x.CpuPerf
 	}
 	return 0
+}
+
+func (x *ProductionSuggestion) GetStartTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartTime
+	}
+	return nil
 }
 
 // A ratio that production contradicts.
@@ -2655,7 +2665,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"productionB\b\n" +
 	"\x06_ratioB\v\n" +
 	"\t_cpu_perfB\x0e\n" +
-	"\f_memory_perf\"\xa9\x06\n" +
+	"\f_memory_perf\"\xe4\x06\n" +
 	"\x14ProductionSuggestion\x12\x19\n" +
 	"\x05ratio\x18\x01 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12=\n" +
 	"\binterval\x18\x02 \x01(\v2!.workloadresizer.v1.RatioIntervalR\binterval\x12F\n" +
@@ -2670,7 +2680,9 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	" \x01(\v2&.workloadresizer.v1.SuggestionProgressR\bprogress\x12C\n" +
 	"\x0fevaluation_time\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\x0eevaluationTime\x12N\n" +
 	"\x0econtradictions\x18\f \x03(\v2&.workloadresizer.v1.RatioContradictionR\x0econtradictions\x12\x1e\n" +
-	"\bcpu_perf\x18\r \x01(\x01H\x01R\acpuPerf\x88\x01\x01\x1a@\n" +
+	"\bcpu_perf\x18\r \x01(\x01H\x01R\acpuPerf\x88\x01\x01\x129\n" +
+	"\n" +
+	"start_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x1a@\n" +
 	"\x12HeldWorkloadsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01B\b\n" +
@@ -2821,25 +2833,26 @@ var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
 	27, // 33: workloadresizer.v1.ProductionSuggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
 	30, // 34: workloadresizer.v1.ProductionSuggestion.evaluation_time:type_name -> google.protobuf.Timestamp
 	21, // 35: workloadresizer.v1.ProductionSuggestion.contradictions:type_name -> workloadresizer.v1.RatioContradiction
-	30, // 36: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	30, // 37: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 38: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 39: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 40: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 41: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 42: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 43: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 44: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 45: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 46: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 47: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 48: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 49: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	44, // [44:50] is the sub-list for method output_type
-	38, // [38:44] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	30, // 36: workloadresizer.v1.ProductionSuggestion.start_time:type_name -> google.protobuf.Timestamp
+	30, // 37: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	30, // 38: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 39: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 40: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 41: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 42: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 43: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 44: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 45: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 46: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 47: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 48: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 49: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 50: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	45, // [45:51] is the sub-list for method output_type
+	39, // [39:45] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }

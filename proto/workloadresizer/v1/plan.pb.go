@@ -151,9 +151,13 @@ type WhatIf struct {
 	// How usage determines the sizes of all pods. DEMAND_MODE_APPLY shows what pods would get
 	// if their rules applied usage; the other modes show what they would get if none did.
 	// Ignored for manifests.
-	DemandMode    DemandMode `protobuf:"varint,6,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DemandMode DemandMode `protobuf:"varint,6,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
+	// How ratios from production are used, as "production.mode" in the configuration says.
+	// BENCHMARK_MODE_APPLY assumes the ratios that would be in effect some hours later, with what
+	// production shows now; sources of higher precedence still decide the node types that they name.
+	ProductionMode BenchmarkMode `protobuf:"varint,7,opt,name=production_mode,json=productionMode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"production_mode,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WhatIf) Reset() {
@@ -226,6 +230,13 @@ func (x *WhatIf) GetDemandMode() DemandMode {
 		return x.DemandMode
 	}
 	return DemandMode_DEMAND_MODE_UNSPECIFIED
+}
+
+func (x *WhatIf) GetProductionMode() BenchmarkMode {
+	if x != nil {
+		return x.ProductionMode
+	}
+	return BenchmarkMode_BENCHMARK_MODE_UNSPECIFIED
 }
 
 // The ratio to assume for one node type.
@@ -1621,7 +1632,7 @@ var File_workloadresizer_v1_plan_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\n" +
-	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xe4\x02\n" +
+	"\x1dworkloadresizer/v1/plan.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\"workloadresizer/v1/benchmark.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xbd\x03\n" +
 	"\x06WhatIf\x12F\n" +
 	"\x06ratios\x18\x01 \x03(\v2 .workloadresizer.v1.AssumedRatioB\f\xe0A\x01\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x06ratios\x12'\n" +
 	"\tnode_type\x18\x02 \x01(\tB\n" +
@@ -1631,7 +1642,8 @@ const file_workloadresizer_v1_plan_proto_rawDesc = "" +
 	"\x06bounds\x18\x04 \x01(\v2\x1a.workloadresizer.v1.BoundsB\x03\xe0A\x01R\x06bounds\x12(\n" +
 	"\rwithout_holds\x18\x05 \x01(\bB\x03\xe0A\x01R\fwithoutHolds\x12L\n" +
 	"\vdemand_mode\x18\x06 \x01(\x0e2\x1e.workloadresizer.v1.DemandModeB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\n" +
-	"demandMode\"\xf3\x01\n" +
+	"demandMode\x12W\n" +
+	"\x0fproduction_mode\x18\a \x01(\x0e2!.workloadresizer.v1.BenchmarkModeB\v\xe0A\x01\xbaH\x05\x82\x01\x02\x10\x01R\x0eproductionMode\"\xf3\x01\n" +
 	"\fAssumedRatio\x12V\n" +
 	"\tnode_type\x18\x01 \x01(\tB9\xe0A\x02\xbaH3r1\x10\x01\x18?2+^[A-Za-z0-9]([A-Za-z0-9_.@-]*[A-Za-z0-9])?$R\bnodeType\x123\n" +
 	"\bcpu_perf\x18\x02 \x01(\x01B\x13\xe0A\x01\xbaH\r\x12\v@\x01!\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\acpuPerf\x88\x01\x01\x129\n" +
@@ -1818,47 +1830,49 @@ var file_workloadresizer_v1_plan_proto_goTypes = []any{
 	nil,                             // 23: workloadresizer.v1.Resources.LimitsEntry
 	(*Bounds)(nil),                  // 24: workloadresizer.v1.Bounds
 	(DemandMode)(0),                 // 25: workloadresizer.v1.DemandMode
-	(*Workload)(nil),                // 26: workloadresizer.v1.Workload
+	(BenchmarkMode)(0),              // 26: workloadresizer.v1.BenchmarkMode
+	(*Workload)(nil),                // 27: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_plan_proto_depIdxs = []int32{
 	3,  // 0: workloadresizer.v1.WhatIf.ratios:type_name -> workloadresizer.v1.AssumedRatio
 	24, // 1: workloadresizer.v1.WhatIf.bounds:type_name -> workloadresizer.v1.Bounds
 	25, // 2: workloadresizer.v1.WhatIf.demand_mode:type_name -> workloadresizer.v1.DemandMode
-	2,  // 3: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	13, // 4: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
-	26, // 5: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
-	2,  // 6: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	13, // 7: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
-	9,  // 8: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
-	8,  // 9: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
-	19, // 10: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
-	20, // 11: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
-	2,  // 12: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
-	12, // 13: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
-	13, // 14: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
-	0,  // 15: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
-	14, // 16: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
-	15, // 17: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
-	18, // 18: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
-	18, // 19: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
-	18, // 20: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
-	21, // 21: workloadresizer.v1.ContainerPlan.demands:type_name -> workloadresizer.v1.ContainerPlan.DemandsEntry
-	1,  // 22: workloadresizer.v1.ResourceDemand.source:type_name -> workloadresizer.v1.DemandSource
-	17, // 23: workloadresizer.v1.ResourceDemand.shared:type_name -> workloadresizer.v1.SharedDemand
-	22, // 24: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
-	23, // 25: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
-	16, // 26: workloadresizer.v1.ContainerPlan.DemandsEntry.value:type_name -> workloadresizer.v1.ResourceDemand
-	4,  // 27: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
-	6,  // 28: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
-	10, // 29: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
-	5,  // 30: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
-	7,  // 31: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
-	11, // 32: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
-	30, // [30:33] is the sub-list for method output_type
-	27, // [27:30] is the sub-list for method input_type
-	27, // [27:27] is the sub-list for extension type_name
-	27, // [27:27] is the sub-list for extension extendee
-	0,  // [0:27] is the sub-list for field type_name
+	26, // 3: workloadresizer.v1.WhatIf.production_mode:type_name -> workloadresizer.v1.BenchmarkMode
+	2,  // 4: workloadresizer.v1.PreviewPodRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	13, // 5: workloadresizer.v1.PreviewPodResponse.plan:type_name -> workloadresizer.v1.Plan
+	27, // 6: workloadresizer.v1.PreviewPlansRequest.workload:type_name -> workloadresizer.v1.Workload
+	2,  // 7: workloadresizer.v1.PreviewPlansRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	13, // 8: workloadresizer.v1.PreviewPlansResponse.plan:type_name -> workloadresizer.v1.Plan
+	9,  // 9: workloadresizer.v1.PreviewPlansResponse.summary:type_name -> workloadresizer.v1.PlanSummary
+	8,  // 10: workloadresizer.v1.PreviewPlansResponse.progress:type_name -> workloadresizer.v1.PlanProgress
+	19, // 11: workloadresizer.v1.PlanSummary.request_delta:type_name -> workloadresizer.v1.PlanSummary.RequestDeltaEntry
+	20, // 12: workloadresizer.v1.PlanSummary.codes:type_name -> workloadresizer.v1.PlanSummary.CodesEntry
+	2,  // 13: workloadresizer.v1.PreviewManifestRequest.what_if:type_name -> workloadresizer.v1.WhatIf
+	12, // 14: workloadresizer.v1.PreviewManifestResponse.objects:type_name -> workloadresizer.v1.ManifestPlan
+	13, // 15: workloadresizer.v1.ManifestPlan.plans:type_name -> workloadresizer.v1.Plan
+	0,  // 16: workloadresizer.v1.Plan.decision:type_name -> workloadresizer.v1.Decision
+	14, // 17: workloadresizer.v1.Plan.reasons:type_name -> workloadresizer.v1.PlanReason
+	15, // 18: workloadresizer.v1.Plan.containers:type_name -> workloadresizer.v1.ContainerPlan
+	18, // 19: workloadresizer.v1.ContainerPlan.original:type_name -> workloadresizer.v1.Resources
+	18, // 20: workloadresizer.v1.ContainerPlan.current:type_name -> workloadresizer.v1.Resources
+	18, // 21: workloadresizer.v1.ContainerPlan.desired:type_name -> workloadresizer.v1.Resources
+	21, // 22: workloadresizer.v1.ContainerPlan.demands:type_name -> workloadresizer.v1.ContainerPlan.DemandsEntry
+	1,  // 23: workloadresizer.v1.ResourceDemand.source:type_name -> workloadresizer.v1.DemandSource
+	17, // 24: workloadresizer.v1.ResourceDemand.shared:type_name -> workloadresizer.v1.SharedDemand
+	22, // 25: workloadresizer.v1.Resources.requests:type_name -> workloadresizer.v1.Resources.RequestsEntry
+	23, // 26: workloadresizer.v1.Resources.limits:type_name -> workloadresizer.v1.Resources.LimitsEntry
+	16, // 27: workloadresizer.v1.ContainerPlan.DemandsEntry.value:type_name -> workloadresizer.v1.ResourceDemand
+	4,  // 28: workloadresizer.v1.PlanService.PreviewPod:input_type -> workloadresizer.v1.PreviewPodRequest
+	6,  // 29: workloadresizer.v1.PlanService.PreviewPlans:input_type -> workloadresizer.v1.PreviewPlansRequest
+	10, // 30: workloadresizer.v1.PlanService.PreviewManifest:input_type -> workloadresizer.v1.PreviewManifestRequest
+	5,  // 31: workloadresizer.v1.PlanService.PreviewPod:output_type -> workloadresizer.v1.PreviewPodResponse
+	7,  // 32: workloadresizer.v1.PlanService.PreviewPlans:output_type -> workloadresizer.v1.PreviewPlansResponse
+	11, // 33: workloadresizer.v1.PlanService.PreviewManifest:output_type -> workloadresizer.v1.PreviewManifestResponse
+	31, // [31:34] is the sub-list for method output_type
+	28, // [28:31] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_plan_proto_init() }
@@ -1866,6 +1880,7 @@ func file_workloadresizer_v1_plan_proto_init() {
 	if File_workloadresizer_v1_plan_proto != nil {
 		return
 	}
+	file_workloadresizer_v1_benchmark_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
 	file_workloadresizer_v1_workload_proto_init()
 	file_workloadresizer_v1_plan_proto_msgTypes[1].OneofWrappers = []any{}

@@ -65,9 +65,6 @@ func (j *Judge) next(now time.Time) time.Time {
 	return set.Pace.NextWindow(now)
 }
 
-// errNoRatios is why nothing is judged yet.
-var errNoRatios = errors.New("the ratios of the other sources are not read yet")
-
 // Judge updates the published ratios if this replica leads and the last window that ended has
 // not been judged yet. Run calls it automatically. If the settings or samples are not fully
 // known, nothing changes: samples that cannot be read do not count as expired.
@@ -76,7 +73,7 @@ func (j *Judge) Judge(ctx context.Context) error {
 		return nil
 	}
 	if j.config.Ratios.Table() == nil {
-		return errNoRatios
+		return measured.ErrNoRatios
 	}
 	_, err := j.config.Provider.Settings()
 	if err := errors.Join(j.config.Provider.Samples().Err(), err); err != nil {

@@ -57,6 +57,8 @@ type Result struct {
 	// Between is how much workloads differ from each other, and Nodes how much the nodes of a type do: standard
 	// deviations as fractions.
 	Between, Nodes float64
+	// Latest is the last hour of any workload, in hours since 1970; 0 if there is none.
+	Latest int64
 }
 
 // Estimate compares all node types with the baseline. It only reads the evidence; who adds to it meanwhile passes a Clone.
@@ -107,7 +109,7 @@ func (k *facts) estimate(of use) Result {
 		recheck(all, of, s)
 		m = fit(all, len(e.Types), base, s)
 	}
-	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance)}
+	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance), Latest: latest}
 	for i := range all {
 		if w := &all[i]; w.held == "" {
 			w.held = w.judged

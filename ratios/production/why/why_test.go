@@ -32,7 +32,7 @@ func TestNotCounted(t *testing.T) {
 // TestHeldBack checks that the reference has each reason why production is held back.
 func TestHeldBack(t *testing.T) {
 	var rows [][]string
-	for _, code := range slices.Concat(docpage.Comments(t, "../nousage.go"), docpage.Comments(t, "../estimate/doubt.go")) {
+	for _, code := range slices.Concat(docpage.Comments(t, "../doubt.go"), docpage.Comments(t, "../estimate/doubt.go")) {
 		rows = append(rows, []string{"`" + code.Name + "`", code.Text})
 	}
 	if len(rows) < 9 {

@@ -61,7 +61,7 @@ var plansPage = page{
 // assumed returns the assumptions in an address.
 func assumed(values url.Values) plans.WhatIf {
 	return plans.WhatIf{
-		Ratios: strings.Fields(values.Get("ratios")), NodeType: values.Get("type"), Mode: plans.DemandMode(values.Get("mode")), Resumed: values.Get("resumed") != "",
+		Ratios: strings.Fields(values.Get("ratios")), NodeType: values.Get("type"), Mode: plans.DemandMode(values.Get("mode")), Production: plans.ProductionMode(values.Get("production")), Resumed: values.Get("resumed") != "",
 		CPU:    workloadresizerv1.QuantityRange{Min: values.Get("mincpu"), Max: values.Get("maxcpu")},
 		Memory: workloadresizerv1.QuantityRange{Min: values.Get("minmemory"), Max: values.Get("maxmemory")},
 	}
@@ -69,7 +69,7 @@ func assumed(values url.Values) plans.WhatIf {
 
 // fields are the fields of the page, by the flags of the command that they stand for.
 var fields = map[string]string{
-	"what-if-ratio": "Ratios", "what-if-mode": "Mode of usage",
+	"what-if-ratio": "Ratios", "what-if-mode": "Mode of usage", "what-if-production-mode": "Mode of production",
 	"what-if-min-cpu": "Minimum CPU per container", "what-if-max-cpu": "Maximum CPU per container",
 	"what-if-min-memory": "Minimum memory per container", "what-if-max-memory": "Maximum memory per container",
 }
@@ -164,6 +164,14 @@ func podKey(seed maphash.Seed, plan *workloadresizerv1.Plan) uint64 {
 	return maphash.String(seed, plan.GetNamespace()+"/"+plan.GetPod()+"/"+plan.GetUid())
 }
 
+// choices returns words to choose from.
+func choices(of []string, chosen string) (all []choice) {
+	for _, word := range of {
+		all = append(all, choice{Name: word, Value: word, Chosen: word == chosen})
+	}
+	return all
+}
+
 func plansView(o *print.Output, all *planned, values url.Values) any {
 	what := assumed(values)
 	command := append(print.Command{"resizectl", "plan"}, what.Command()...)
@@ -173,8 +181,10 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 		command = append(command, "-n", namespace)
 	}
 	v := struct {
-		Values  url.Values
-		Modes   []choice
+		Values url.Values
+		// Modes are the modes of usage, and ProductionModes those of ratios from production.
+		Modes, ProductionModes []choice
+
 		Problem string
 		Planned string
 		Totals  []string
@@ -185,9 +195,7 @@ func plansView(o *print.Output, all *planned, values url.Values) any {
 		Most     int
 		Commands []toCopy
 	}{Values: values, Problem: all.problem, Most: mostPlanned}
-	for _, mode := range plans.Modes {
-		v.Modes = append(v.Modes, choice{Name: mode, Value: mode, Chosen: mode == values.Get("mode")})
-	}
+	v.Modes, v.ProductionModes = choices(plans.Modes, values.Get("mode")), choices(plans.ProductionModes, values.Get("production"))
 	if all.summary == nil {
 		return v
 	}

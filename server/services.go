@@ -59,7 +59,7 @@ func (s *Server) registerOfCluster(to registrar) {
 	overrides.New(overrides.Config{Store: config.Ratios, Overrides: config.Overrides, Ratios: s.ratios, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
 	holds.New(holds.Config{Store: config.Holds, Pods: config.Reconciler, Viewer: config.Access, Rights: config.Access, Journal: config.Journal, Slots: limits.NewSlots(config.Limits.Previews)}).Register(to)
 	benchmarks.New(benchmarks.Config{
-		Benchmarks: config.Benchmarks, Production: config.Production, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Slots: s.previews,
+		Benchmarks: config.Benchmarks, Production: config.Production, Ratios: s.ratios, Store: config.Ratios, Reconciler: config.Reconciler, Demands: config.Demands, Viewer: config.Access, Slots: s.previews,
 		Receiving: limits.NewReceiving(benchmarks.MostStreams, benchmarks.MostStreamsPerAccount),
 	}).Register(to)
 	explain.New(explain.Config{Reconciler: config.Reconciler, Ratios: s.ratios, Viewer: config.Access, Rights: config.Access}).Register(to)

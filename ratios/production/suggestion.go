@@ -24,6 +24,9 @@ type Suggestion struct {
 	Workloads int     `json:"workloads,omitempty"`
 	Nodes     int     `json:"nodes,omitempty"`
 	Hours     float64 `json:"hours,omitempty"`
+	// Unlike are workloads whose interval excludes the ratio for the cluster, at most MostUnlike, those first that differ most for the
+	// cores that they use. There are none unless the ratio is good enough: what holds it back holds back theirs.
+	Unlike []Single `json:"unlike,omitempty"`
 	// Held is how many workloads do not count, by reason.
 	Held map[string]int `json:"held,omitempty"`
 	// Doubts are why the ratio is held back, and what would remove the doubt; empty if it is good enough.
@@ -91,10 +94,22 @@ func (s *Suggestion) check() error {
 	}
 	for _, i := range [...]Interval{s.Cluster, s.Next} {
 		if i != (Interval{}) && !i.valid() {
-			return fmt.Errorf("must have a ratio above 0 within its interval, not %v from %v to %v", i.Ratio, i.Low, i.High)
+			return i.invalid()
+		}
+	}
+	if len(s.Unlike) > MostUnlike {
+		return fmt.Errorf("must name at most %d workloads, not %d", MostUnlike, len(s.Unlike))
+	}
+	for i := range s.Unlike {
+		if of := s.Unlike[i].Interval; !of.valid() {
+			return of.invalid()
 		}
 	}
 	return nil
+}
+
+func (i Interval) invalid() error {
+	return fmt.Errorf("must have a ratio above 0 within its interval, not %v from %v to %v", i.Ratio, i.Low, i.High)
 }
 
 func (i Interval) valid() bool {
@@ -108,6 +123,9 @@ func suggestions(of estimate.Result, baseline string, cluster []string) []Sugges
 	for i := range of.Types {
 		t := &of.Types[i]
 		s := suggestion(t)
+		if s.good() {
+			s.Unlike = unlike(&of, t)
+		}
 		// Evidence keeps the names of types that are gone.
 		if s.Known() || slices.Contains(cluster, s.NodeType) {
 			all = append(all, s)

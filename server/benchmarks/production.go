@@ -43,6 +43,7 @@ func (s *suggester) production(e *estimate.Estimate) *workloadresizerv1.Producti
 	if of.Known() {
 		m.Ratio, m.Interval, m.NextInterval = values.Known(of.Cluster.Ratio), interval(of.Cluster, s.shown.Confidence), interval(of.Next, s.shown.Confidence)
 	}
+	m.WorkloadRatios = s.singles(e, of)
 	for reason, n := range of.Held {
 		if m.HeldWorkloads == nil {
 			m.HeldWorkloads = make(map[string]int64, len(of.Held))

@@ -30,7 +30,7 @@ func serve(t testing.TB, p *servertest.Parts, m Measured, of serving) workloadre
 	}
 	s := New(Config{
 		Benchmarks: m, Production: of.production, Ratios: ratioservice.New(ratioservice.Config{Store: p.Store, Impacts: p.Loop, Viewer: of.viewer}),
-		Store: p.Store, Reconciler: p.Loop, Slots: of.slots,
+		Store: p.Store, Reconciler: p.Loop, Demands: p.Loop.Demands, Viewer: of.viewer, Slots: of.slots,
 	})
 	return workloadresizerv1.NewBenchmarkServiceClient(servertest.Connect(t, s))
 }

@@ -14,6 +14,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/sample"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/samples"
 	"github.com/workload-resizer/workload-resizer/reconciler"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
+	"github.com/workload-resizer/workload-resizer/server/access"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/limits"
 )
@@ -65,6 +67,9 @@ type Config struct {
 	Store *ratios.Store
 	// Reconciler knows the nodes.
 	Reconciler *reconciler.Reconciler
+	// Demands knows the workloads; nil if no usage is collected. Viewer determines which of them callers can see.
+	Demands *demand.Demands
+	Viewer  access.Viewer
 	// Slots are shared with previews: looking at a suggestion changes nothing.
 	Slots *limits.Slots
 	// Receiving limits how many streams of samples arrive at a time.

@@ -12,6 +12,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/judge"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/settings"
 	"github.com/workload-resizer/workload-resizer/ratios/production"
+	"github.com/workload-resizer/workload-resizer/ratios/production/evidence"
+	"github.com/workload-resizer/workload-resizer/reconciler/demand"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
 	"github.com/workload-resizer/workload-resizer/server/paging"
 )
@@ -20,12 +22,12 @@ import (
 var suggestionsSizes = paging.Sizes{Default: 500, Max: 1000}
 
 // ListSuggestions implements workloadresizerv1.BenchmarkServiceServer.
-func (s *Service) ListSuggestions(_ context.Context, request *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
+func (s *Service) ListSuggestions(ctx context.Context, request *workloadresizerv1.ListSuggestionsRequest) (*workloadresizerv1.ListSuggestionsResponse, error) {
 	page, err := paging.Of(request, suggestionsSizes)
 	if err != nil {
 		return nil, err
 	}
-	from, err := s.suggester()
+	from, err := s.suggester(ctx, func(nodeType string) bool { return nodeType > page.After })
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +44,11 @@ func (s *Service) ListSuggestions(_ context.Context, request *workloadresizerv1.
 
 // GetSuggestion implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
-	from, err := s.suggester()
+	nodeType := request.GetNodeType()
+	from, err := s.suggester(ctx, func(other string) bool { return other == nodeType })
 	if err != nil {
 		return nil, err
 	}
-	nodeType := request.GetNodeType()
 	all := from.estimates()
 	at := slices.IndexFunc(all, func(e estimate.Estimate) bool { return e.NodeType == nodeType })
 	if at < 0 {
@@ -85,12 +87,14 @@ type suggester struct {
 	shown *production.View
 	// contradictions are the ratios that it contradicts.
 	contradictions []production.Contradiction
-	table          *ratios.Table
-	ratios         Ratios
+	// compared are the workloads that differ on the node types, as far as the caller can see them.
+	compared map[evidence.Key]*demand.Compared
+	table    *ratios.Table
+	ratios   Ratios
 }
 
-// suggester returns a suggester for the current state, or an error if too little is known.
-func (s *Service) suggester() (*suggester, error) {
+// suggester returns a suggester of some node types for the current state, or an error if too little is known.
+func (s *Service) suggester(ctx context.Context, nodeTypes func(string) bool) (*suggester, error) {
 	var view *judge.View
 	if s.config.Benchmarks != nil || s.config.Production == nil {
 		var err error
@@ -114,7 +118,8 @@ func (s *Service) suggester() (*suggester, error) {
 		from.shown = s.config.Production.View()
 		from.contradictions = Contradictions(from.shown, table, view)
 	}
-	return from, nil
+	from.compared, err = s.compared(ctx, from.shown, nodeTypes)
+	return from, err
 }
 
 // estimates returns the estimates by node type. They include node types whose samples are

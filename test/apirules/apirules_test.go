@@ -264,7 +264,7 @@ var numbers = map[string]string{
 		UsageError.index UsageShard.bytes UsageShard.containers UsageSource.counted UsageSource.rejected UsageSource.waiting UsageStorage.bytes UsageSums.pods UsageSums.unknown_pods WorkloadSummary.throttled`,
 	"it is always known, because its message is absent otherwise": `Benchmark.median Benchmark.spread FeedFault.line ListRatiosResponse.max_speed_ratio OverrideValue.cpu_perf
 		MeasuredNodeType.throttled RatioContradiction.ratio OverrideValue.memory_perf Ratio.cpu_factor Ratio.cpu_perf Ratio.memory_factor Ratio.memory_perf RatioCandidate.cpu_perf RatioCandidate.memory_perf
-		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target
+		RatioInterval.confidence RatioInterval.high RatioInterval.low SuggestionEnds.all_threads SuggestionEnds.one_thread SuggestionPart.ratio SuggestionPart.weight SuggestionProgress.target WorkloadRatio.ratio
 		RecommendedSize.cpu_confidence RecommendedSize.memory_confidence UsageBucket.from UsageBucket.share UsageBucket.to`,
 }
 

@@ -35,6 +35,12 @@ func printSuggestion(o *print.Output, resp *workloadresizerv1.GetSuggestionRespo
 		if err := print.Lines(o.Out, 14, section.Lines); err != nil {
 			return err
 		}
+		if section.Rule == "" {
+			continue
+		}
+		if _, err := fmt.Fprintf(o.Out, "\n%s\n\n%s", RuleSays, section.Rule); err != nil {
+			return err
+		}
 	}
 	for _, t := range SuggestionTables(s) {
 		if err := o.TableBelow(t); err != nil {
@@ -65,6 +71,8 @@ type Section struct {
 	Lines [][2]string
 	// CPU and Memory are the performances to set to use what the source says; 0 if there is nothing to use.
 	CPU, Memory float64
+	// Rule is YAML to add to the configuration, as RuleSays says; empty if there is none.
+	Rule string
 }
 
 // SuggestionSections returns what is in effect, and what each source says.
@@ -77,6 +85,9 @@ func SuggestionSections(p print.Painter, s *workloadresizerv1.Suggestion) []Sect
 		shown := Section{Title: "What production shows", Lines: lines}
 		shown.CPU, shown.Memory = Shown(s)
 		all = append(all, shown)
+	}
+	if of, some := singles(s); some {
+		all = append(all, of)
 	}
 	return all
 }

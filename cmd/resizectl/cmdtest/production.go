@@ -47,6 +47,28 @@ func Production() []*workloadresizerv1.Suggestion {
 		Ratio: new(1.4), CpuPerf: new(1.4), Interval: interval(1.37, 1.43), NextInterval: interval(1.2, 1.63), Workloads: 21, Nodes: 5, Hours: 900,
 	})
 	unnamed.Current = nil
+	singles := suggestion("singles", &workloadresizerv1.ProductionSuggestion{
+		Ratio: new(1.24), CpuPerf: new(1.24), Interval: interval(1.22, 1.26), NextInterval: interval(1.13, 1.36), Workloads: 42, Nodes: 12, Hours: 3100,
+	})
+	single := func(namespace, name string, ratio float64, change func(*workloadresizerv1.WorkloadRatio)) {
+		w := &workloadresizerv1.WorkloadRatio{
+			Namespace: namespace, Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: name}, Ratio: ratio, Interval: interval(ratio-0.0625, ratio+0.0625),
+			CpuPerf: new(ratio), MemoryPerf: new(1.0), CurrentCpuPerf: new(1.25),
+		}
+		change(w)
+		singles.Production.WorkloadRatios = append(singles.Production.WorkloadRatios, w)
+	}
+	single("shop", "web", 1.5, func(w *workloadresizerv1.WorkloadRatio) {
+		w.PodLabels = map[string]string{"app.kubernetes.io/name": "web"}
+	})
+	single("bank", "ledger", 1.125, func(w *workloadresizerv1.WorkloadRatio) { w.WholeNamespace = true })
+	single("shop", "cart", 1.375, func(*workloadresizerv1.WorkloadRatio) {})
+	single("shop", "search", 1.0, func(w *workloadresizerv1.WorkloadRatio) {
+		w.PodLabels, w.Rule = map[string]string{"app": "true"}, "podLabels.env.test"
+	})
+	single("shop", "mail", 1.4375, func(w *workloadresizerv1.WorkloadRatio) {
+		w.PodLabels, w.Rule, w.CurrentCpuPerf = map[string]string{"app": "mail"}, "overrides[0] (Deployment mail in shop)", new(1.4)
+	})
 	return []*workloadresizerv1.Suggestion{
 		contradicts,
 		suggestion("first-day", &workloadresizerv1.ProductionSuggestion{
@@ -63,6 +85,7 @@ func Production() []*workloadresizerv1.Suggestion {
 				held("IntervalTooWide", "the ratio is known to ±14.2%, but ±3.0% is needed: that takes about 23 workloads on about 45 nodes of each type, or more days")...),
 		}),
 		suggestion("no-usage", &workloadresizerv1.ProductionSuggestion{Holds: held("NoUsage", "the server collects no usage, so that nothing can be compared: start it with a source in --usage-sources, such as metrics")}),
+		singles,
 		unnamed,
 	}
 }

@@ -30,13 +30,17 @@ func TestProduction(t *testing.T) {
 			"<b>In short:</b> Production shows 1.24, and does not contradict the ratio in effect: configmap has 1.25.",
 			"production, on average", "1.24 (1.22 to 1.26)", "production, one more workload", "1.24 (1.13 to 1.36)",
 			"42 workloads on 12 nodes, each in about 73 busy hours", "2 workloads take their work from a queue", "3 workloads: FromANewerServer",
-		}, []string{"Accept what production shows", "3100"}},
+		}, []string{"Accept what production shows", "3100", "add this to the configuration", "Workloads that differ"}},
 		{"held-back", []string{"production, on average, held back", "at least 3 of each are needed", "±14.2%"}, []string{"Accept what production shows"}},
 		{"contradicts", []string{
 			"production contradicts the ratio in effect: configmap has 1.25, production shows 1.08", "benchmark: 1.3 is outside of what is likely",
 			"Accept what benchmarks suggest, although production contradicts it", "1 = n2d</text>", "resizectl benchmark accept contradicts --from production --dry-run", `href="/plans?plan=1&ratios=contradicts%3D1.08%2F1"`, "<h3>What benchmarks suggest</h3>", "<h3>What production shows</h3>",
 		}, nil},
 		{"no-usage", []string{"NoUsage", "--usage-sources"}, []string{"production, on average"}},
+		{"singles", []string{
+			"<h3>Workloads that differ</h3>", "Deployment web in namespace shop: 1.5 (1.438 to 1.562)", "With a rule, their pods get their own ratio", "no label tells its pods from others",
+			"add this to the configuration", `match: { namespace: "shop", podLabel: { "app.kubernetes.io/name": "web" } }`, `data-copy="overrides:`,
+		}, nil},
 		{"unnamed", []string{"no source has a ratio of unnamed", "resizectl benchmark accept unnamed --from production --dry-run"}, []string{"(in effect"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())

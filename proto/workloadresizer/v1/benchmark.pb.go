@@ -1861,9 +1861,13 @@ type ProductionSuggestion struct {
 	// absent if there is no ratio.
 	CpuPerf *float64 `protobuf:"fixed64,13,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
 	// When the server began to compare replicas; absent if it has not begun.
-	StartTime     *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	StartTime *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
+	// The workloads whose interval excludes the ratio, at most 10, those first that differ most for
+	// the cores that they use. They still exist, in namespaces whose pods the caller may get. There
+	// are none while the ratio is held back.
+	WorkloadRatios []*WorkloadRatio `protobuf:"bytes,15,rep,name=workload_ratios,json=workloadRatios,proto3" json:"workload_ratios,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ProductionSuggestion) Reset() {
@@ -1994,6 +1998,143 @@ func (x *ProductionSuggestion) GetStartTime() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *ProductionSuggestion) GetWorkloadRatios() []*WorkloadRatio {
+	if x != nil {
+		return x.WorkloadRatios
+	}
+	return nil
+}
+
+// How fast production shows a node type to be for a single workload.
+type WorkloadRatio struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The namespace of the workload.
+	Namespace string `protobuf:"bytes,1,opt,name=namespace,proto3" json:"namespace,omitempty"`
+	// The workload.
+	Workload *Workload `protobuf:"bytes,2,opt,name=workload,proto3" json:"workload,omitempty"`
+	// How many times as fast as the baseline the node type is for the workload.
+	Ratio float64 `protobuf:"fixed64,3,opt,name=ratio,proto3" json:"ratio,omitempty"`
+	// The confidence interval of the ratio.
+	Interval *RatioInterval `protobuf:"bytes,4,opt,name=interval,proto3" json:"interval,omitempty"`
+	// The cpu_perf and the memory_perf to set in a rule for the pods of the workload: the ratio in
+	// the unit of their ratios, and the value in effect; absent if the baseline has no ratio.
+	CpuPerf *float64 `protobuf:"fixed64,5,opt,name=cpu_perf,json=cpuPerf,proto3,oneof" json:"cpu_perf,omitempty"`
+	// See cpu_perf.
+	MemoryPerf *float64 `protobuf:"fixed64,6,opt,name=memory_perf,json=memoryPerf,proto3,oneof" json:"memory_perf,omitempty"`
+	// A label that all pods of the workload have, and no others in the namespace; empty if there is
+	// none.
+	PodLabels map[string]string `protobuf:"bytes,7,rep,name=pod_labels,json=podLabels,proto3" json:"pod_labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// Whether all pods in the namespace are pods of the workload.
+	WholeNamespace bool `protobuf:"varint,8,opt,name=whole_namespace,json=wholeNamespace,proto3" json:"whole_namespace,omitempty"`
+	// The rule that applies to pods of the workload now, for example "podLabels.env.test"; empty
+	// if none does.
+	Rule string `protobuf:"bytes,9,opt,name=rule,proto3" json:"rule,omitempty"`
+	// The cpu_perf in effect for pods of the workload; absent if there is none.
+	CurrentCpuPerf *float64 `protobuf:"fixed64,10,opt,name=current_cpu_perf,json=currentCpuPerf,proto3,oneof" json:"current_cpu_perf,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *WorkloadRatio) Reset() {
+	*x = WorkloadRatio{}
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WorkloadRatio) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WorkloadRatio) ProtoMessage() {}
+
+func (x *WorkloadRatio) ProtoReflect() protoreflect.Message {
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WorkloadRatio.ProtoReflect.Descriptor instead.
+func (*WorkloadRatio) Descriptor() ([]byte, []int) {
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *WorkloadRatio) GetNamespace() string {
+	if x != nil {
+		return x.Namespace
+	}
+	return ""
+}
+
+func (x *WorkloadRatio) GetWorkload() *Workload {
+	if x != nil {
+		return x.Workload
+	}
+	return nil
+}
+
+func (x *WorkloadRatio) GetRatio() float64 {
+	if x != nil {
+		return x.Ratio
+	}
+	return 0
+}
+
+func (x *WorkloadRatio) GetInterval() *RatioInterval {
+	if x != nil {
+		return x.Interval
+	}
+	return nil
+}
+
+func (x *WorkloadRatio) GetCpuPerf() float64 {
+	if x != nil && x.CpuPerf != nil {
+		return *x.CpuPerf
+	}
+	return 0
+}
+
+func (x *WorkloadRatio) GetMemoryPerf() float64 {
+	if x != nil && x.MemoryPerf != nil {
+		return *x.MemoryPerf
+	}
+	return 0
+}
+
+func (x *WorkloadRatio) GetPodLabels() map[string]string {
+	if x != nil {
+		return x.PodLabels
+	}
+	return nil
+}
+
+func (x *WorkloadRatio) GetWholeNamespace() bool {
+	if x != nil {
+		return x.WholeNamespace
+	}
+	return false
+}
+
+func (x *WorkloadRatio) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *WorkloadRatio) GetCurrentCpuPerf() float64 {
+	if x != nil && x.CurrentCpuPerf != nil {
+		return *x.CurrentCpuPerf
+	}
+	return 0
+}
+
 // A ratio that production contradicts.
 type RatioContradiction struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2007,7 +2148,7 @@ type RatioContradiction struct {
 
 func (x *RatioContradiction) Reset() {
 	*x = RatioContradiction{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2019,7 +2160,7 @@ func (x *RatioContradiction) String() string {
 func (*RatioContradiction) ProtoMessage() {}
 
 func (x *RatioContradiction) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[19]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2032,7 +2173,7 @@ func (x *RatioContradiction) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioContradiction.ProtoReflect.Descriptor instead.
 func (*RatioContradiction) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{19}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *RatioContradiction) GetSource() string {
@@ -2063,7 +2204,7 @@ type SuggestionEnds struct {
 
 func (x *SuggestionEnds) Reset() {
 	*x = SuggestionEnds{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2075,7 +2216,7 @@ func (x *SuggestionEnds) String() string {
 func (*SuggestionEnds) ProtoMessage() {}
 
 func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[20]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2088,7 +2229,7 @@ func (x *SuggestionEnds) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionEnds.ProtoReflect.Descriptor instead.
 func (*SuggestionEnds) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{20}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SuggestionEnds) GetOneThread() float64 {
@@ -2120,7 +2261,7 @@ type RatioInterval struct {
 
 func (x *RatioInterval) Reset() {
 	*x = RatioInterval{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2132,7 +2273,7 @@ func (x *RatioInterval) String() string {
 func (*RatioInterval) ProtoMessage() {}
 
 func (x *RatioInterval) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[21]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2145,7 +2286,7 @@ func (x *RatioInterval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RatioInterval.ProtoReflect.Descriptor instead.
 func (*RatioInterval) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{21}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RatioInterval) GetLow() float64 {
@@ -2182,7 +2323,7 @@ type SuggestionHold struct {
 
 func (x *SuggestionHold) Reset() {
 	*x = SuggestionHold{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2194,7 +2335,7 @@ func (x *SuggestionHold) String() string {
 func (*SuggestionHold) ProtoMessage() {}
 
 func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[22]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2207,7 +2348,7 @@ func (x *SuggestionHold) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionHold.ProtoReflect.Descriptor instead.
 func (*SuggestionHold) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{22}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *SuggestionHold) GetCode() string {
@@ -2249,7 +2390,7 @@ type SuggestionPart struct {
 
 func (x *SuggestionPart) Reset() {
 	*x = SuggestionPart{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2261,7 +2402,7 @@ func (x *SuggestionPart) String() string {
 func (*SuggestionPart) ProtoMessage() {}
 
 func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[23]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2274,7 +2415,7 @@ func (x *SuggestionPart) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionPart.ProtoReflect.Descriptor instead.
 func (*SuggestionPart) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{23}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SuggestionPart) GetBenchmark() string {
@@ -2349,7 +2490,7 @@ type SuggestionModel struct {
 
 func (x *SuggestionModel) Reset() {
 	*x = SuggestionModel{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2361,7 +2502,7 @@ func (x *SuggestionModel) String() string {
 func (*SuggestionModel) ProtoMessage() {}
 
 func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[24]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2374,7 +2515,7 @@ func (x *SuggestionModel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionModel.ProtoReflect.Descriptor instead.
 func (*SuggestionModel) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{24}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SuggestionModel) GetCpuModel() string {
@@ -2419,7 +2560,7 @@ type SuggestionProgress struct {
 
 func (x *SuggestionProgress) Reset() {
 	*x = SuggestionProgress{}
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2431,7 +2572,7 @@ func (x *SuggestionProgress) String() string {
 func (*SuggestionProgress) ProtoMessage() {}
 
 func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[25]
+	mi := &file_workloadresizer_v1_benchmark_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2444,7 +2585,7 @@ func (x *SuggestionProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionProgress.ProtoReflect.Descriptor instead.
 func (*SuggestionProgress) Descriptor() ([]byte, []int) {
-	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{25}
+	return file_workloadresizer_v1_benchmark_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SuggestionProgress) GetRatio() float64 {
@@ -2493,7 +2634,7 @@ var File_workloadresizer_v1_benchmark_proto protoreflect.FileDescriptor
 
 const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\n" +
-	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\"\xfb\x05\n" +
+	"\"workloadresizer/v1/benchmark.proto\x12\x12workloadresizer.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1fworkloadresizer/v1/impact.proto\x1a\x1eworkloadresizer/v1/ratio.proto\x1a!workloadresizer/v1/workload.proto\"\xfb\x05\n" +
 	"\x0fBenchmarkSample\x12\x13\n" +
 	"\x02id\x18\x01 \x01(\tB\x03\xe0A\x02R\x02id\x12\x17\n" +
 	"\x04node\x18\x02 \x01(\tB\x03\xe0A\x01R\x04node\x12 \n" +
@@ -2665,7 +2806,7 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"productionB\b\n" +
 	"\x06_ratioB\v\n" +
 	"\t_cpu_perfB\x0e\n" +
-	"\f_memory_perf\"\xe4\x06\n" +
+	"\f_memory_perf\"\xb0\a\n" +
 	"\x14ProductionSuggestion\x12\x19\n" +
 	"\x05ratio\x18\x01 \x01(\x01H\x00R\x05ratio\x88\x01\x01\x12=\n" +
 	"\binterval\x18\x02 \x01(\v2!.workloadresizer.v1.RatioIntervalR\binterval\x12F\n" +
@@ -2682,12 +2823,33 @@ const file_workloadresizer_v1_benchmark_proto_rawDesc = "" +
 	"\x0econtradictions\x18\f \x03(\v2&.workloadresizer.v1.RatioContradictionR\x0econtradictions\x12\x1e\n" +
 	"\bcpu_perf\x18\r \x01(\x01H\x01R\acpuPerf\x88\x01\x01\x129\n" +
 	"\n" +
-	"start_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x1a@\n" +
+	"start_time\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\tstartTime\x12J\n" +
+	"\x0fworkload_ratios\x18\x0f \x03(\v2!.workloadresizer.v1.WorkloadRatioR\x0eworkloadRatios\x1a@\n" +
 	"\x12HeldWorkloadsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01B\b\n" +
 	"\x06_ratioB\v\n" +
-	"\t_cpu_perf\"B\n" +
+	"\t_cpu_perf\"\xaf\x04\n" +
+	"\rWorkloadRatio\x12\x1c\n" +
+	"\tnamespace\x18\x01 \x01(\tR\tnamespace\x128\n" +
+	"\bworkload\x18\x02 \x01(\v2\x1c.workloadresizer.v1.WorkloadR\bworkload\x12\x14\n" +
+	"\x05ratio\x18\x03 \x01(\x01R\x05ratio\x12=\n" +
+	"\binterval\x18\x04 \x01(\v2!.workloadresizer.v1.RatioIntervalR\binterval\x12\x1e\n" +
+	"\bcpu_perf\x18\x05 \x01(\x01H\x00R\acpuPerf\x88\x01\x01\x12$\n" +
+	"\vmemory_perf\x18\x06 \x01(\x01H\x01R\n" +
+	"memoryPerf\x88\x01\x01\x12O\n" +
+	"\n" +
+	"pod_labels\x18\a \x03(\v20.workloadresizer.v1.WorkloadRatio.PodLabelsEntryR\tpodLabels\x12'\n" +
+	"\x0fwhole_namespace\x18\b \x01(\bR\x0ewholeNamespace\x12\x12\n" +
+	"\x04rule\x18\t \x01(\tR\x04rule\x12-\n" +
+	"\x10current_cpu_perf\x18\n" +
+	" \x01(\x01H\x02R\x0ecurrentCpuPerf\x88\x01\x01\x1a<\n" +
+	"\x0ePodLabelsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\v\n" +
+	"\t_cpu_perfB\x0e\n" +
+	"\f_memory_perfB\x13\n" +
+	"\x11_current_cpu_perf\"B\n" +
 	"\x12RatioContradiction\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x14\n" +
 	"\x05ratio\x18\x02 \x01(\x01R\x05ratio\"P\n" +
@@ -2759,7 +2921,7 @@ func file_workloadresizer_v1_benchmark_proto_rawDescGZIP() []byte {
 }
 
 var file_workloadresizer_v1_benchmark_proto_enumTypes = make([]protoimpl.EnumInfo, 2)
-var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_workloadresizer_v1_benchmark_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(SampleErrorCode)(0),             // 0: workloadresizer.v1.SampleErrorCode
 	(BenchmarkMode)(0),               // 1: workloadresizer.v1.BenchmarkMode
@@ -2782,77 +2944,84 @@ var file_workloadresizer_v1_benchmark_proto_goTypes = []any{
 	(*ListSuggestionsResponse)(nil),  // 18: workloadresizer.v1.ListSuggestionsResponse
 	(*Suggestion)(nil),               // 19: workloadresizer.v1.Suggestion
 	(*ProductionSuggestion)(nil),     // 20: workloadresizer.v1.ProductionSuggestion
-	(*RatioContradiction)(nil),       // 21: workloadresizer.v1.RatioContradiction
-	(*SuggestionEnds)(nil),           // 22: workloadresizer.v1.SuggestionEnds
-	(*RatioInterval)(nil),            // 23: workloadresizer.v1.RatioInterval
-	(*SuggestionHold)(nil),           // 24: workloadresizer.v1.SuggestionHold
-	(*SuggestionPart)(nil),           // 25: workloadresizer.v1.SuggestionPart
-	(*SuggestionModel)(nil),          // 26: workloadresizer.v1.SuggestionModel
-	(*SuggestionProgress)(nil),       // 27: workloadresizer.v1.SuggestionProgress
-	nil,                              // 28: workloadresizer.v1.Feed.ReasonsEntry
-	nil,                              // 29: workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
-	(*timestamppb.Timestamp)(nil),    // 30: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),      // 31: google.protobuf.Duration
-	(*Impact)(nil),                   // 32: workloadresizer.v1.Impact
-	(*Ratio)(nil),                    // 33: workloadresizer.v1.Ratio
+	(*WorkloadRatio)(nil),            // 21: workloadresizer.v1.WorkloadRatio
+	(*RatioContradiction)(nil),       // 22: workloadresizer.v1.RatioContradiction
+	(*SuggestionEnds)(nil),           // 23: workloadresizer.v1.SuggestionEnds
+	(*RatioInterval)(nil),            // 24: workloadresizer.v1.RatioInterval
+	(*SuggestionHold)(nil),           // 25: workloadresizer.v1.SuggestionHold
+	(*SuggestionPart)(nil),           // 26: workloadresizer.v1.SuggestionPart
+	(*SuggestionModel)(nil),          // 27: workloadresizer.v1.SuggestionModel
+	(*SuggestionProgress)(nil),       // 28: workloadresizer.v1.SuggestionProgress
+	nil,                              // 29: workloadresizer.v1.Feed.ReasonsEntry
+	nil,                              // 30: workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
+	nil,                              // 31: workloadresizer.v1.WorkloadRatio.PodLabelsEntry
+	(*timestamppb.Timestamp)(nil),    // 32: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),      // 33: google.protobuf.Duration
+	(*Impact)(nil),                   // 34: workloadresizer.v1.Impact
+	(*Ratio)(nil),                    // 35: workloadresizer.v1.Ratio
+	(*Workload)(nil),                 // 36: workloadresizer.v1.Workload
 }
 var file_workloadresizer_v1_benchmark_proto_depIdxs = []int32{
-	30, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
+	32, // 0: workloadresizer.v1.BenchmarkSample.measure_time:type_name -> google.protobuf.Timestamp
 	2,  // 1: workloadresizer.v1.IngestSamplesRequest.samples:type_name -> workloadresizer.v1.BenchmarkSample
 	5,  // 2: workloadresizer.v1.IngestSamplesResponse.errors:type_name -> workloadresizer.v1.SampleError
 	0,  // 3: workloadresizer.v1.SampleError.code:type_name -> workloadresizer.v1.SampleErrorCode
-	30, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
-	31, // 5: workloadresizer.v1.ClaimMeasurementResponse.remaining_duration:type_name -> google.protobuf.Duration
+	32, // 4: workloadresizer.v1.ClaimMeasurementResponse.release_time:type_name -> google.protobuf.Timestamp
+	33, // 5: workloadresizer.v1.ClaimMeasurementResponse.remaining_duration:type_name -> google.protobuf.Duration
 	10, // 6: workloadresizer.v1.ListBenchmarksResponse.benchmarks:type_name -> workloadresizer.v1.Benchmark
-	30, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
-	30, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
+	32, // 7: workloadresizer.v1.Benchmark.oldest_time:type_name -> google.protobuf.Timestamp
+	32, // 8: workloadresizer.v1.Benchmark.newest_time:type_name -> google.protobuf.Timestamp
 	13, // 9: workloadresizer.v1.ListFeedsResponse.feeds:type_name -> workloadresizer.v1.Feed
-	30, // 10: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
-	30, // 11: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
+	32, // 10: workloadresizer.v1.Feed.last_try_time:type_name -> google.protobuf.Timestamp
+	32, // 11: workloadresizer.v1.Feed.last_success_time:type_name -> google.protobuf.Timestamp
 	14, // 12: workloadresizer.v1.Feed.faults:type_name -> workloadresizer.v1.FeedFault
-	28, // 13: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
+	29, // 13: workloadresizer.v1.Feed.reasons:type_name -> workloadresizer.v1.Feed.ReasonsEntry
 	19, // 14: workloadresizer.v1.GetSuggestionResponse.suggestion:type_name -> workloadresizer.v1.Suggestion
-	32, // 15: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
+	34, // 15: workloadresizer.v1.GetSuggestionResponse.impact:type_name -> workloadresizer.v1.Impact
 	19, // 16: workloadresizer.v1.ListSuggestionsResponse.suggestions:type_name -> workloadresizer.v1.Suggestion
-	23, // 17: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	33, // 18: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
-	24, // 19: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
-	25, // 20: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
-	26, // 21: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
-	30, // 22: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
-	30, // 23: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
+	24, // 17: workloadresizer.v1.Suggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	35, // 18: workloadresizer.v1.Suggestion.current:type_name -> workloadresizer.v1.Ratio
+	25, // 19: workloadresizer.v1.Suggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	26, // 20: workloadresizer.v1.Suggestion.parts:type_name -> workloadresizer.v1.SuggestionPart
+	27, // 21: workloadresizer.v1.Suggestion.models:type_name -> workloadresizer.v1.SuggestionModel
+	32, // 22: workloadresizer.v1.Suggestion.oldest_time:type_name -> google.protobuf.Timestamp
+	32, // 23: workloadresizer.v1.Suggestion.newest_time:type_name -> google.protobuf.Timestamp
 	1,  // 24: workloadresizer.v1.Suggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	27, // 25: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	22, // 26: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
+	28, // 25: workloadresizer.v1.Suggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	23, // 26: workloadresizer.v1.Suggestion.ends:type_name -> workloadresizer.v1.SuggestionEnds
 	20, // 27: workloadresizer.v1.Suggestion.production:type_name -> workloadresizer.v1.ProductionSuggestion
-	23, // 28: workloadresizer.v1.ProductionSuggestion.interval:type_name -> workloadresizer.v1.RatioInterval
-	23, // 29: workloadresizer.v1.ProductionSuggestion.next_interval:type_name -> workloadresizer.v1.RatioInterval
-	29, // 30: workloadresizer.v1.ProductionSuggestion.held_workloads:type_name -> workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
-	24, // 31: workloadresizer.v1.ProductionSuggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
+	24, // 28: workloadresizer.v1.ProductionSuggestion.interval:type_name -> workloadresizer.v1.RatioInterval
+	24, // 29: workloadresizer.v1.ProductionSuggestion.next_interval:type_name -> workloadresizer.v1.RatioInterval
+	30, // 30: workloadresizer.v1.ProductionSuggestion.held_workloads:type_name -> workloadresizer.v1.ProductionSuggestion.HeldWorkloadsEntry
+	25, // 31: workloadresizer.v1.ProductionSuggestion.holds:type_name -> workloadresizer.v1.SuggestionHold
 	1,  // 32: workloadresizer.v1.ProductionSuggestion.mode:type_name -> workloadresizer.v1.BenchmarkMode
-	27, // 33: workloadresizer.v1.ProductionSuggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
-	30, // 34: workloadresizer.v1.ProductionSuggestion.evaluation_time:type_name -> google.protobuf.Timestamp
-	21, // 35: workloadresizer.v1.ProductionSuggestion.contradictions:type_name -> workloadresizer.v1.RatioContradiction
-	30, // 36: workloadresizer.v1.ProductionSuggestion.start_time:type_name -> google.protobuf.Timestamp
-	30, // 37: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
-	30, // 38: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
-	3,  // 39: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
-	6,  // 40: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
-	8,  // 41: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
-	11, // 42: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
-	15, // 43: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
-	17, // 44: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
-	4,  // 45: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
-	7,  // 46: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
-	9,  // 47: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
-	12, // 48: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
-	16, // 49: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
-	18, // 50: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
-	45, // [45:51] is the sub-list for method output_type
-	39, // [39:45] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	28, // 33: workloadresizer.v1.ProductionSuggestion.progress:type_name -> workloadresizer.v1.SuggestionProgress
+	32, // 34: workloadresizer.v1.ProductionSuggestion.evaluation_time:type_name -> google.protobuf.Timestamp
+	22, // 35: workloadresizer.v1.ProductionSuggestion.contradictions:type_name -> workloadresizer.v1.RatioContradiction
+	32, // 36: workloadresizer.v1.ProductionSuggestion.start_time:type_name -> google.protobuf.Timestamp
+	21, // 37: workloadresizer.v1.ProductionSuggestion.workload_ratios:type_name -> workloadresizer.v1.WorkloadRatio
+	36, // 38: workloadresizer.v1.WorkloadRatio.workload:type_name -> workloadresizer.v1.Workload
+	24, // 39: workloadresizer.v1.WorkloadRatio.interval:type_name -> workloadresizer.v1.RatioInterval
+	31, // 40: workloadresizer.v1.WorkloadRatio.pod_labels:type_name -> workloadresizer.v1.WorkloadRatio.PodLabelsEntry
+	32, // 41: workloadresizer.v1.SuggestionProgress.change_time:type_name -> google.protobuf.Timestamp
+	32, // 42: workloadresizer.v1.SuggestionProgress.next_time:type_name -> google.protobuf.Timestamp
+	3,  // 43: workloadresizer.v1.BenchmarkService.IngestSamples:input_type -> workloadresizer.v1.IngestSamplesRequest
+	6,  // 44: workloadresizer.v1.BenchmarkService.ClaimMeasurement:input_type -> workloadresizer.v1.ClaimMeasurementRequest
+	8,  // 45: workloadresizer.v1.BenchmarkService.ListBenchmarks:input_type -> workloadresizer.v1.ListBenchmarksRequest
+	11, // 46: workloadresizer.v1.BenchmarkService.ListFeeds:input_type -> workloadresizer.v1.ListFeedsRequest
+	15, // 47: workloadresizer.v1.BenchmarkService.GetSuggestion:input_type -> workloadresizer.v1.GetSuggestionRequest
+	17, // 48: workloadresizer.v1.BenchmarkService.ListSuggestions:input_type -> workloadresizer.v1.ListSuggestionsRequest
+	4,  // 49: workloadresizer.v1.BenchmarkService.IngestSamples:output_type -> workloadresizer.v1.IngestSamplesResponse
+	7,  // 50: workloadresizer.v1.BenchmarkService.ClaimMeasurement:output_type -> workloadresizer.v1.ClaimMeasurementResponse
+	9,  // 51: workloadresizer.v1.BenchmarkService.ListBenchmarks:output_type -> workloadresizer.v1.ListBenchmarksResponse
+	12, // 52: workloadresizer.v1.BenchmarkService.ListFeeds:output_type -> workloadresizer.v1.ListFeedsResponse
+	16, // 53: workloadresizer.v1.BenchmarkService.GetSuggestion:output_type -> workloadresizer.v1.GetSuggestionResponse
+	18, // 54: workloadresizer.v1.BenchmarkService.ListSuggestions:output_type -> workloadresizer.v1.ListSuggestionsResponse
+	49, // [49:55] is the sub-list for method output_type
+	43, // [43:49] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_workloadresizer_v1_benchmark_proto_init() }
@@ -2862,20 +3031,22 @@ func file_workloadresizer_v1_benchmark_proto_init() {
 	}
 	file_workloadresizer_v1_impact_proto_init()
 	file_workloadresizer_v1_ratio_proto_init()
+	file_workloadresizer_v1_workload_proto_init()
 	file_workloadresizer_v1_benchmark_proto_msgTypes[0].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[4].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[8].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[17].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[18].OneofWrappers = []any{}
-	file_workloadresizer_v1_benchmark_proto_msgTypes[24].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[19].OneofWrappers = []any{}
 	file_workloadresizer_v1_benchmark_proto_msgTypes[25].OneofWrappers = []any{}
+	file_workloadresizer_v1_benchmark_proto_msgTypes[26].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_workloadresizer_v1_benchmark_proto_rawDesc), len(file_workloadresizer_v1_benchmark_proto_rawDesc)),
 			NumEnums:      2,
-			NumMessages:   28,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -16,6 +16,8 @@ type WorkloadType struct {
 	Ratio Interval
 	// Differs means that the interval excludes the ratio for the whole cluster.
 	Differs bool
+	// Cores is how many cores it uses on the type.
+	Cores float64
 }
 
 // deviations returns how many standard deviations an interval for a single workload has on each side: as many as if all variances
@@ -45,7 +47,7 @@ func (m *model) singles(w *workload, names []string, types []Type, n *nodes, sha
 		contrast[t] = 1
 		deviation, variance := o.predict(m, t, 1, contrast)
 		contrast[m.base] = 0
-		x := WorkloadType{NodeType: names[t]}
+		x := WorkloadType{NodeType: names[t], Cores: w.cores[t]}
 		log, half := m.speed[t]+deviation, deviations*math.Sqrt(m.quadratic(contrast)+variance+shared[t]+few(t)+few(m.base))
 		x.Ratio = Interval{math.Exp(log), math.Exp(log - half), math.Exp(log + half)}
 		if !x.Ratio.finite() {

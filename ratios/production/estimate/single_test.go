@@ -41,7 +41,7 @@ func workloadsDifferIfTheirIntervalExcludesTheClustersRatio(t *testing.T) {
 	if len(own) != 1 || own[0].NodeType != "n4" {
 		t.Fatalf("%+v", own)
 	}
-	if x := own[0]; !x.Differs || x.Ratio.Ratio < 1.2*1.12 || !x.Ratio.contains(1.2*math.Exp(0.22)) {
+	if x := own[0]; !x.Differs || x.Ratio.Ratio < 1.2*1.12 || !x.Ratio.contains(1.2*math.Exp(0.22)) || x.Cores <= 0 {
 		t.Errorf("%+v", x)
 	}
 	if x := typesOf(t, e, 0)[0]; x.NodeType != "e2" || x.Differs { // It is like the mean.

@@ -42,6 +42,8 @@ type section struct {
 	Notes []note
 	// Impact leads to what setting its ratio would change; nil if it has none.
 	Impact *link
+	// Rule is YAML to add to the configuration, and RuleSays how; both are empty if there is none.
+	Rule, RuleSays string
 }
 
 // speed is how many times as fast as the baseline somebody says that a node type is.
@@ -116,7 +118,11 @@ func ratioOf(o *print.Output, nodeType string, known *part[ratioTable], read par
 		for _, line := range of.Lines {
 			notes = append(notes, noteOf(o, firstUpper(line[0]), line[1]))
 		}
-		v.Suggestion = append(v.Suggestion, section{of.Title, notes, impactOf(nodeType, of.CPU, of.Memory)})
+		shown := section{Title: of.Title, Notes: notes, Impact: impactOf(nodeType, of.CPU, of.Memory), Rule: of.Rule}
+		if of.Rule != "" {
+			shown.RuleSays = benchmarks.RuleSays
+		}
+		v.Suggestion = append(v.Suggestion, shown)
 	}
 	for i, t := range benchmarks.SuggestionTables(s) {
 		v.Samples = append(v.Samples, sheet([]string{"What each benchmark measured", "CPU models"}[i], t))

@@ -63,7 +63,7 @@ func (r *Resource) Amount(leastSign int) Kind[int64] { return r.kind(leastSign, 
 func (r *Resource) kind(leastSign int, omitted string) Kind[int64] {
 	return Kind[int64]{Values: "a quantity", Text: r.Text, Read: func(v reader.Value) (int64, bool) {
 		text, ok := v.Text()
-		q, err := parseQuantity(text)
+		q, err := sizing.Quantity(text)
 		switch {
 		case !ok || err != nil:
 			v.Fault("must be a quantity such as \"50m\" or \"64Mi\", not %s", v)
@@ -80,12 +80,4 @@ func (r *Resource) kind(leastSign int, omitted string) Kind[int64] {
 		}
 		return 0, false
 	}}
-}
-
-// parseQuantity is resource.ParseQuantity for hand-written quantities.
-func parseQuantity(text string) (resource.Quantity, error) {
-	if !sizing.Plausible(text) {
-		return resource.Quantity{}, resource.ErrFormatWrong
-	}
-	return resource.ParseQuantity(text)
 }

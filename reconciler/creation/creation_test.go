@@ -173,6 +173,7 @@ func TestSizeAgain(t *testing.T) {
 		{"a webhook changed the limit alone", scale(first, "800m", "4"), "800m/3200m", "1"},
 		{"copied to another controller", withAnotherOwner(first), "640m/1280m", "800m"},
 		{"forged", annotated(first, contract.CreatedSizes, strings.Replace(sealed, "1/2>", "9/9>", 1)), "640m/1280m", "800m"},
+		{"with an original that takes hours to read", annotated(first, "workload-resizer.io/original-cpu.app", "1e-2147483647"), "800m/1600m", "1"},
 		{"with other records of a running pod", annotated(annotated(first, contract.Reverts, "[]"), contract.AppliedSizes, "app 0 cpu 9"), "800m/1600m", "1"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -104,8 +104,8 @@ func takeBack(c *corev1.Container, sizes *pod.ContainerSizes) {
 
 // equal reports whether two texts are the same quantity.
 func equal(a, b string) bool {
-	first, err := resource.ParseQuantity(a)
-	second, other := resource.ParseQuantity(b)
+	first, err := sizing.Quantity(a)
+	second, other := sizing.Quantity(b)
 	return err == nil && other == nil && first.Cmp(second) == 0
 }
 

@@ -59,7 +59,7 @@ func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, err
 	if !Plausible(text) {
 		return 0, fmt.Errorf("%.64q is not a quantity with at most 64 characters and a two-digit exponent", text)
 	}
-	q, err := resource.ParseQuantity(text)
+	q, err := Quantity(text)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a quantity", text)
 	}
@@ -71,6 +71,14 @@ func parse(text string, read func(*resource.Quantity) (int64, bool)) (int64, err
 		return 0, fmt.Errorf("%q is more than any machine has", text)
 	}
 	return amount, nil
+}
+
+// Quantity is resource.ParseQuantity for text that others write. It rejects what is not Plausible.
+func Quantity(text string) (resource.Quantity, error) {
+	if !Plausible(text) {
+		return resource.Quantity{}, resource.ErrFormatWrong
+	}
+	return resource.ParseQuantity(text)
 }
 
 // Plausible reports whether ParseQuantity reads the text quickly. For 1e99999999, it would

@@ -27,6 +27,17 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
+func TestQuantity(t *testing.T) {
+	if q, err := Quantity("1500m"); err != nil || q.MilliValue() != 1500 {
+		t.Errorf("1500m is read as %v: %v", &q, err)
+	}
+	for _, text := range []string{"", "much", "1e-2147483647"} { // The last would take hours to read.
+		if q, err := Quantity(text); err == nil || !q.IsZero() {
+			t.Errorf("%q is read as %v", text, &q)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Run("parses common quantities without allocating", parsesCommonQuantitiesWithoutAllocating)
 }

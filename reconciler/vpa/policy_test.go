@@ -116,6 +116,7 @@ func TestRefused(t *testing.T) {
 		`{oomBumpUpRatio: "0.5"}`:                                          `oomBumpUpRatio must be from 1 to 100, not "0.5"`,
 		`{oomBumpUpRatio: 1e9}`:                                            "oomBumpUpRatio must be",
 		`{oomBumpUpRatio: x}`:                                              "oomBumpUpRatio must be",
+		`{oomBumpUpRatio: "1e-2147483647"}`:                                "oomBumpUpRatio must be", // It would take hours to read.
 		`{oomMinBumpUp: "-5"}`:                                             "oomMinBumpUp",
 	} {
 		if f := tuning(t, "", "", policies(list)).Policy.Fault; f == nil || f.Reason != InvalidPolicy || !strings.Contains(f.Message, message) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/workload-resizer/workload-resizer/policy"
@@ -150,7 +149,7 @@ func quantityIn(o map[string]any, path ...string) (text string, given bool) {
 // readKills reads how much more than its usage a killed container gets.
 func (p *Policy) readKills(from map[string]any, err *error) (ratio float64, least int64) {
 	if text, given := quantityIn(from, "oomBumpUpRatio"); given {
-		q, wrong := resource.ParseQuantity(text)
+		q, wrong := sizing.Quantity(text)
 		if ratio = q.AsApproximateFloat64(); wrong != nil || !(ratio >= 1 && ratio <= mostOOMBump) {
 			*err = errors.Join(*err, fmt.Errorf("oomBumpUpRatio must be from 1 to %d, not %.64q", mostOOMBump, text))
 		}

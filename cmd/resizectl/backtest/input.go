@@ -16,6 +16,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/prometheus"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -194,8 +195,8 @@ var leastMemory = resource.MustParse("1Mi")
 // parseNode reads the size of a node, e.g. 16,64Gi.
 func parseNode(text string) (node recommend.Amounts, err error) {
 	cores, memory, found := strings.Cut(text, ",")
-	cpu, errCPU := resource.ParseQuantity(cores)
-	bytes, errMemory := resource.ParseQuantity(memory)
+	cpu, errCPU := sizing.Quantity(cores)
+	bytes, errMemory := sizing.Quantity(memory)
 	if !found || errCPU != nil || errMemory != nil || cpu.Sign() <= 0 || bytes.Sign() <= 0 {
 		return node, fmt.Errorf("node %q is not CORES,MEMORY, e.g. 16,64Gi", text)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/usage/backtest"
 	"github.com/workload-resizer/workload-resizer/usage/history"
 	"github.com/workload-resizer/workload-resizer/usage/recommend"
@@ -96,7 +97,7 @@ func (c *changes) invalid() string {
 	case c.follows && c.memoryMultiple != unchanged().memoryMultiple:
 		return "--memory-multiple is for limits that do not follow: omit it, or --limit-follows"
 	}
-	if q, err := resource.ParseQuantity(c.headroom); err != nil || q.Sign() < 0 || q.AsApproximateFloat64() > 1<<50 {
+	if q, err := sizing.Quantity(c.headroom); err != nil || q.Sign() < 0 || q.AsApproximateFloat64() > 1<<50 {
 		return "--headroom must be an amount of memory of up to 1Pi, e.g. 250Mi"
 	}
 	return ""

@@ -11,9 +11,9 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/export/tree"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // render returns the objects that a command prints.
@@ -152,8 +152,8 @@ func (p *plan) bounded(resources map[string]any) error {
 		name := p.changes[i].Of.Name
 		requests, _ := resources["requests"].(map[string]any)
 		limits, _ := resources["limits"].(map[string]any)
-		request, errRequest := resource.ParseQuantity(fmt.Sprint(requests[name]))
-		limit, errLimit := resource.ParseQuantity(fmt.Sprint(limits[name]))
+		request, errRequest := sizing.Quantity(fmt.Sprint(requests[name]))
+		limit, errLimit := sizing.Quantity(fmt.Sprint(limits[name]))
 		if errRequest == nil && errLimit == nil && request.Cmp(limit) > 0 {
 			return fmt.Errorf("--render shows that %s would request more %s (%v) than its limit (%v)", p, name, requests[name], limits[name])
 		}
@@ -197,7 +197,7 @@ func canonical(object map[string]any) {
 		for _, field := range fields {
 			amounts, _ := resources[field].(map[string]any)
 			for name, amount := range amounts {
-				if q, err := resource.ParseQuantity(fmt.Sprint(amount)); err == nil {
+				if q, err := sizing.Quantity(fmt.Sprint(amount)); err == nil {
 					amounts[name] = q.AsDec().String()
 				}
 			}

@@ -100,6 +100,7 @@ func rejectsInvalidSelections(t *testing.T) {
 		{"a ratio that is not a number", `--what-if-ratio "n4=fast": a performance must be a finite number above 0, not "fast"`, []string{"--what-if-ratio", "n4=fast"}},
 		{"a ratio of 0", `--what-if-ratio "n4=1/0": a performance must be a finite number above 0, not "0"`, []string{"--what-if-ratio", "n4=1/0"}},
 		{"an infinite ratio", `--what-if-ratio "n4=Inf": a performance must be a finite number above 0, not "Inf"`, []string{"--what-if-ratio", "n4=Inf"}},
+		{"a bound that would take hours to read", `--what-if-min-cpu "1e-2147483647" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-min-cpu", "1e-2147483647"}},
 		{"a bound that is not a quantity", `--what-if-max-cpu "much" is not a quantity, such as 50m or 64Mi`, []string{"--what-if-max-cpu", "much"}},
 		{"a configuration without a manifest", "--config requires a manifest: set it with -f FILE", []string{"--config", "config.yaml"}},
 		{"a manifest and a pod", "name pods or a manifest (-f), not both", []string{"-f", "deploy.yaml", "web-0"}},

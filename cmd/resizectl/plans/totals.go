@@ -12,6 +12,7 @@ import (
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // PrintTotals prints the totals of the plans: the number of pods by decision, the change in
@@ -91,11 +92,11 @@ func (t *manifestTotal) add(plan *workloadresizerv1.Plan) {
 	for _, container := range plan.GetContainers() {
 		current := container.GetCurrent().GetRequests()
 		for name, quantity := range container.GetDesired().GetRequests() {
-			desired, err := resource.ParseQuantity(quantity)
+			desired, err := sizing.Quantity(quantity)
 			if err != nil {
 				continue // A newer server may write what this version cannot read.
 			}
-			if now, err := resource.ParseQuantity(current[name]); err == nil {
+			if now, err := sizing.Quantity(current[name]); err == nil {
 				desired.Sub(now)
 			}
 			if sum, ok := t.delta[name]; ok {

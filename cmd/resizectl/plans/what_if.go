@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/command"
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // The names of flags that an InvalidAssumption can have, next to those of the bounds.
@@ -139,7 +139,7 @@ func (w *WhatIf) Message() (*workloadresizerv1.WhatIf, error) {
 		if *bound.value == "" {
 			continue
 		}
-		size, err := resource.ParseQuantity(*bound.value)
+		size, err := sizing.Quantity(*bound.value)
 		if err != nil {
 			return nil, invalid(bound.flag, "%q is not a quantity, such as 50m or 64Mi", *bound.value)
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // Resource is a resource, and how people read its amounts.
@@ -33,7 +34,7 @@ func (r Resource) Of(a *workloadresizerv1.ResourceAmounts) string {
 
 // Number returns an amount of the API in a unit, as a number; 0 if it is none.
 func Number(amount string, unit float64) float64 {
-	q, err := resource.ParseQuantity(amount)
+	q, err := sizing.Quantity(amount)
 	if err != nil {
 		return 0
 	}
@@ -42,8 +43,8 @@ func Number(amount string, unit float64) float64 {
 
 // Percent returns how much one amount is of another, e.g. "57%"; Absent if that is not known.
 func Percent(part, whole string) string {
-	of, err := resource.ParseQuantity(part)
-	all, err2 := resource.ParseQuantity(whole)
+	of, err := sizing.Quantity(part)
+	all, err2 := sizing.Quantity(whole)
 	if err != nil || err2 != nil || all.IsZero() {
 		return Absent
 	}
@@ -52,7 +53,7 @@ func Percent(part, whole string) string {
 
 // Amount returns an amount of the API for people.
 func (r Resource) Amount(amount string) string {
-	q, err := resource.ParseQuantity(amount)
+	q, err := sizing.Quantity(amount)
 	if err != nil {
 		return OrAbsent(OneLine(amount))
 	}

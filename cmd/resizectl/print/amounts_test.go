@@ -14,6 +14,26 @@ func TestNumber(t *testing.T) {
 	}
 }
 
+// To compute with such an amount would take hours. A server may be hostile, or broken.
+func TestAmountsOfHostileServers(t *testing.T) {
+	const hostile = "1e-2147483647"
+	if n := Number(hostile, 1); n != 0 {
+		t.Errorf("its number is %v", n)
+	}
+	if text := Percent(hostile, "1") + Percent("1", hostile); text != Absent+Absent {
+		t.Errorf("as percentages, it is %q", text)
+	}
+	if text := CPU.Amount(hostile) + Memory.Amount(hostile) + Demand("memory", hostile); text != hostile+hostile+hostile {
+		t.Errorf("people read %q", text)
+	}
+	if style := max(ChangeStyle(hostile, "1"), ChangeStyle("1", hostile)); style != Plain || Unbounded("cpu", hostile) {
+		t.Errorf("a change has the style %v, or there is no bound", style)
+	}
+	if key := orderable(hostile); key != hostile {
+		t.Errorf("it is sorted as %v", key)
+	}
+}
+
 func TestAmountsForPeople(t *testing.T) {
 	for _, tc := range []struct{ cpu, cores, memory, bytes string }{
 		{"0", "0", "0", "0"},

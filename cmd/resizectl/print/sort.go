@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // SortPath is a value of --sort-by: the path of the field by which objects are sorted. The zero
@@ -83,7 +85,7 @@ func orderable(key any) any {
 	if !ok {
 		return key
 	}
-	q, err := resource.ParseQuantity(text)
+	q, err := sizing.Quantity(text)
 	if err != nil {
 		return key
 	}

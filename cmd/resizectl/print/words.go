@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // PodName returns the name of a pod in kubectl's form.
@@ -213,11 +214,11 @@ func Change(current, desired string) Cell {
 
 // ChangeStyle returns the style of a change: less frees, more adds.
 func ChangeStyle(current, desired string) Style {
-	from, err := resource.ParseQuantity(current)
+	from, err := sizing.Quantity(current)
 	if err != nil {
 		return Plain
 	}
-	to, err := resource.ParseQuantity(desired)
+	to, err := sizing.Quantity(desired)
 	if err != nil {
 		return Plain
 	}
@@ -255,7 +256,7 @@ func FreedOrAdded(quantity string) Cell {
 // rounded up.
 func Demand(name, amount string) string {
 	const mebibyte, most = 1 << 20, 1 << 60
-	if q, err := resource.ParseQuantity(amount); name == "memory" && err == nil && q.CmpInt64(mebibyte) > 0 && q.CmpInt64(most) <= 0 {
+	if q, err := sizing.Quantity(amount); name == "memory" && err == nil && q.CmpInt64(mebibyte) > 0 && q.CmpInt64(most) <= 0 {
 		whole := (q.Value()-1)/mebibyte + 1
 		amount = resource.NewQuantity(whole*mebibyte, resource.BinarySI).String()
 	}
@@ -265,7 +266,7 @@ func Demand(name, amount string) string {
 // Unbounded reports whether the upper bound of a request means any amount, because too little history is known for a lower one.
 func Unbounded(name, upper string) bool {
 	most := map[string]int64{"cpu": 100_000_000_000, "memory": 100_000_000_000_000}[name]
-	q, err := resource.ParseQuantity(upper)
+	q, err := sizing.Quantity(upper)
 	return err == nil && most > 0 && q.CmpInt64(most) >= 0
 }
 

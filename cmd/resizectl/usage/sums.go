@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
+	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
 
 // monthHours is the number of hours in a month, as the prices of providers count them.
@@ -129,7 +130,7 @@ func quantityOf(text string, format resource.Format) (resource.Quantity, error) 
 	if text == "" {
 		return resource.Quantity{Format: format}, nil
 	}
-	q, err := resource.ParseQuantity(text)
+	q, err := sizing.Quantity(text)
 	if err != nil {
 		return q, fmt.Errorf("the server's amount %q is not a quantity", text)
 	}

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/workload-resizer/workload-resizer/cmd/resizectl/print"
 )
 
@@ -99,11 +97,11 @@ func inOneUnit(of units, texts []string) []string {
 
 // write writes an amount in the unit.
 func (u unit) write(amount string) string {
-	q, err := resource.ParseQuantity(amount)
-	if err != nil || q.IsZero() {
+	n := print.Number(amount, u.size)
+	if n == 0 {
 		return amount
 	}
-	text := strconv.FormatFloat(q.AsApproximateFloat64()/u.size, 'f', u.digits, 64)
+	text := strconv.FormatFloat(n, 'f', u.digits, 64)
 	if u.digits > 0 {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/workload-resizer/workload-resizer/reconciler/need"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 )
@@ -212,7 +210,7 @@ func likewise(texts ...string) string {
 
 // Same reports whether two texts stand for the same quantity.
 func Same(a, b string) bool {
-	x, errX := resource.ParseQuantity(a)
-	y, errY := resource.ParseQuantity(b)
+	x, errX := sizing.Quantity(a)
+	y, errY := sizing.Quantity(b)
 	return errX == nil && errY == nil && x.Cmp(y) == 0
 }

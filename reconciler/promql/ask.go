@@ -13,7 +13,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// Answer calls take for the elements of the answer to a question about a time, unless it takes too long. take reports whether
+// Answer passes the elements of the answer to a question about a time to take, unless that takes too long. take reports whether
 // an element has the labels. Elements without them are about something else: others may create series, too.
 func (a *Asker) Answer(ctx context.Context, q Question, at time.Time, take func(Element) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)

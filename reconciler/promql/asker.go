@@ -17,7 +17,7 @@ type Element struct {
 	Value                    float64
 }
 
-// Query asks the Prometheus at an address for the vector of a query at a time, and calls take for each of its elements. After
+// Query asks the Prometheus at an address for the vector of a query at a time, and passes its elements to take. After
 // an error, these say nothing.
 type Query func(ctx context.Context, address, query string, at time.Time, take func(Element)) error
 

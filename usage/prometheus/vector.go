@@ -13,9 +13,9 @@ type Element struct {
 	Value                    float64
 }
 
-// Vector passes the elements of the vector of a query at a time to take, in no particular order. After an error, which is
-// also if some of the vector may be missing, these elements say nothing. In the query, nothing is replaced. The query is
-// sent once: callers ask again soon, and the answer to another query must not be late because a Prometheus is busy.
+// Vector passes the elements of the vector of a query at a time to take, in no particular order. It is an error if some of it
+// may be missing. After an error, the elements say nothing. In the query, nothing is replaced. The query is sent once: callers
+// ask again soon, and the answer to another query must not be late because a Prometheus is busy.
 func (s *Source) Vector(ctx context.Context, query string, at time.Time, take func(Element)) error {
 	a := s.begin()
 	a.vector = &vector{take: take}

@@ -91,7 +91,7 @@ func TestOldEvidence(t *testing.T) {
 		if w.Last = 4 * evidence.HalfLife; key%4 == 1 {
 			w.Last = evidence.HalfLife
 			w.Cells[0].Like.Mean += 0.1
-			use(w, 1000)
+			letUse(w, 1000)
 		}
 	}
 	r := Estimate(e, "n2d", Defaults())

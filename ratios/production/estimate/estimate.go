@@ -109,7 +109,7 @@ func (k *facts) estimate(of use) Result {
 		recheck(all, of, s)
 		m = fit(all, len(e.Types), base, s)
 	}
-	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance), Latest: latest}
+	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance), Latest: k.latest}
 	for i := range all {
 		if w := &all[i]; w.held == "" {
 			w.held = w.judged

@@ -30,12 +30,12 @@ func chain(workloads int) *evidence.Evidence {
 // using returns a workload that uses a number of cores on all its types together.
 func using(cores float64, cells ...evidence.Cell) *evidence.Workload {
 	w := &evidence.Workload{Cells: cells}
-	use(w, cores)
+	letUse(w, cores)
 	return w
 }
 
-// use lets a workload use another number of cores, divided by replicas.
-func use(w *evidence.Workload, cores float64) {
+// letUse lets a workload use another number of cores, divided by replicas.
+func letUse(w *evidence.Workload, cores float64) {
 	replicas, sum := map[int]float64{}, 0.0
 	for i := range w.Cells {
 		c := &w.Cells[i]
@@ -416,7 +416,7 @@ func weightsWorkloadsByCores(t *testing.T) {
 	e := chain(200)
 	before := of(t, Estimate(e, "e2", Defaults()), "n2d")
 	w := e.Workloads[0]
-	use(w, 1000)
+	letUse(w, 1000)
 	w.Cells[0].Like.Mean -= 0.1
 	after := of(t, Estimate(e, "e2", Defaults()), "n2d")
 	if after.Cluster.Ratio < before.Cluster.Ratio*1.03 || after.Population.Ratio > before.Population.Ratio*1.01 {
@@ -478,7 +478,7 @@ func BenchmarkEstimate(b *testing.B) {
 			c.Unlike, c.Sizes, c.Change = c.Like, -0.2, evidence.Change{Hours: 48, Sizes: -0.2}
 			w.Cells = append(w.Cells, c)
 		}
-		use(w, 1)
+		letUse(w, 1)
 		e.Workloads[evidence.Key(i)] = w
 	}
 	for b.Loop() {

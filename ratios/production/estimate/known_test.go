@@ -64,7 +64,7 @@ func countsWhatMovesBetweenTypes(t *testing.T) {
 		w := e.Workloads[evidence.Key(i)]
 		w.Known = true
 		w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, 0.01)
-		use(w, 1)
+		letUse(w, 1)
 	}
 	r := Estimate(e, "e2", Defaults())
 	if x := of(t, r, "n4"); math.Abs(x.Cluster.Ratio-1.32) > 0.02 || x.Workloads != 100 || len(x.Doubts) > 0 {
@@ -85,7 +85,7 @@ func isAsCertainAsMovesAgree(t *testing.T) {
 			w := e.Workloads[evidence.Key(i)]
 			w.Known = true
 			w.Cells[0] = moved(i%2, i%2+1, -w.Cells[0].Like.Mean, variance)
-			use(w, 1)
+			letUse(w, 1)
 		}
 		x := of(t, Estimate(e, "e2", Defaults()), "n4")
 		return x.Population.half()

@@ -55,7 +55,7 @@ func manySmallWorkloadsInANamespaceDoNotOutvoteOthers(t *testing.T) {
 	for _, count := range []int{50, 500} {
 		e := teams()
 		for _, w := range e.Workloads {
-			use(w, 10)
+			letUse(w, 10)
 		}
 		fake(e, count, 85/float64(count), nil) // 8% of the cores on n4.
 		near(t, e, want, 0.02)
@@ -122,7 +122,7 @@ func aSingleNamespaceIsNotLimited(t *testing.T) {
 	want := Estimate(e, "n2d", Defaults())
 	for i, w := range e.Workloads {
 		w.Namespace = 10_000
-		use(w, 0.2+float64(i%7))
+		letUse(w, 0.2+float64(i%7))
 	}
 	got := Estimate(e, "n2d", Defaults())
 	for i := range got.Types {
@@ -135,9 +135,9 @@ func aSingleNamespaceIsNotLimited(t *testing.T) {
 func workloadsWhoseNamespaceIsNotKnownHaveAVoteEach(t *testing.T) {
 	e := chain(200)
 	for i, w := range e.Workloads {
-		if use(w, 0.2); i < 100 {
+		if letUse(w, 0.2); i < 100 {
 			w.Namespace = 10_000
-			use(w, 1000)
+			letUse(w, 1000)
 		}
 	}
 	want := of(t, Estimate(chain(200), "n2d", Defaults()), "n4").Population
@@ -165,14 +165,14 @@ func workloadsThatHardlyUseCPUDoNotCount(t *testing.T) {
 func saysThatFewOfTheCoresCount(t *testing.T) {
 	e := teams()
 	e.Workloads[1].Throttled = 500
-	use(e.Workloads[1], 99)
+	letUse(e.Workloads[1], 99)
 	doubted := func(kind string) bool {
 		return slices.Contains(codes(of(t, Estimate(e, "n2d", Defaults()), kind)), FewCoresCount)
 	}
 	if doubted("n4") {
 		t.Error("it doubts half of the cores")
 	}
-	if use(e.Workloads[1], 105); !doubted("n4") || doubted("e2") {
+	if letUse(e.Workloads[1], 105); !doubted("n4") || doubted("e2") {
 		t.Error("it does not doubt less than half of the cores on the type, or doubts another type")
 	}
 }
@@ -183,7 +183,7 @@ func saysThatFewNamespacesCount(t *testing.T) {
 		delete(e.Workloads, evidence.Key(i))
 	}
 	for _, i := range []evidence.Key{1, 3, 5} {
-		use(e.Workloads[i], 100)
+		letUse(e.Workloads[i], 100)
 	}
 	fake(e, 100, 0.17, func(c *evidence.Cell) { c.Like.Mean -= math.Log(1.2) })
 	x := of(t, Estimate(e, "n2d", Defaults()), "n4")

@@ -70,7 +70,7 @@ func (s *Server) registerOfCluster(to registrar) {
 		Watches: s.watches, Slots: s.previews, Receiving: limits.NewReceiving(usageservice.MostStreams, usageservice.MostStreamsPerAccount),
 	})
 	s.usage.Register(to)
-	s.journal = journalservice.New(journalservice.Config{Journal: config.Journal, Viewer: config.Access, Rights: config.Access, Watches: s.watches})
+	s.journal = journalservice.New(journalservice.Config{Journal: config.Journal, Aliases: config.Reconciler.Aliases, Viewer: config.Access, Rights: config.Access, Watches: s.watches})
 	s.journal.Register(to)
 	clusterservice.New(clusterservice.Config{Reconciler: config.Reconciler, Demands: config.Demands, Ratios: config.Ratios, Viewer: config.Access, Slots: s.previews}).Register(to)
 	status.New(status.Config{

@@ -64,7 +64,8 @@ type Entry struct {
 	At, Last time.Time
 	// Namespace is empty if the entry is about the cluster.
 	Namespace string
-	// Workload is the topmost known owner of the pod or pods.
+	// Workload is what the pod or pods count for, as in lists of workloads. Of holds and breakers, it is their scope. Earlier servers recorded
+	// the topmost owner of pods.
 	Workload  workload.Workload
 	Pod, Node string
 	// Author is who did it, as holds and overrides have it; empty if nobody knows.

@@ -12,8 +12,10 @@ type Filter struct {
 	Namespace string
 	Kinds     []Kind
 	Workload  workload.Workload
-	Pod       string
-	Author    string
+	// Aliases are other workloads whose entries may be about Workload: its owner, in whose name its pods are held, and those that it owns.
+	Aliases []workload.Workload
+	Pod     string
+	Author  string
 	// Since and Until select what happened at or after the one and before the other; zero for no limit.
 	Since, Until time.Time
 }
@@ -28,6 +30,6 @@ func (f *Filter) Selects(e *Entry) bool {
 	case e.Kind == Gap:
 		return true
 	}
-	return (f.Namespace == "" || f.Namespace == e.Namespace) && (f.Workload == workload.Workload{} || f.Workload == e.Workload) &&
+	return (f.Namespace == "" || f.Namespace == e.Namespace) && (f.Workload == workload.Workload{} || f.Workload == e.Workload || slices.Contains(f.Aliases, e.Workload)) &&
 		(f.Pod == "" || f.Pod == e.Pod) && (f.Author == "" || f.Author == e.Author)
 }

@@ -421,6 +421,7 @@ func TestFilter(t *testing.T) {
 		{"a namespace", Filter{Namespace: "shop"}, []Kind{Resize, Revert, Gap}},
 		{"another namespace", Filter{Namespace: "db"}, []Kind{Gap}},
 		{"a workload", Filter{Workload: workload.Workload{Kind: "Deployment", Name: "web"}}, []Kind{Resize, Gap}},
+		{"a workload by another name", Filter{Workload: workload.Workload{Kind: "App", Name: "shop"}, Aliases: []workload.Workload{{Kind: "Deployment", Name: "web"}}}, []Kind{Resize, Gap}},
 		{"another workload", Filter{Workload: workload.Workload{Kind: "StatefulSet", Name: "web"}}, []Kind{Gap}},
 		{"a kind", Filter{Kinds: []Kind{Freeze, Hold}}, []Kind{Freeze}},
 		{"an author", Filter{Author: "ann"}, []Kind{Gap, Freeze}},

@@ -14,6 +14,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
+	"github.com/workload-resizer/workload-resizer/usage"
 )
 
 // Wrote records an executed plan, and what was said about it.
@@ -22,7 +23,7 @@ func (r *Recorder) Wrote(p *plan.Plan, said []plan.Reason) {
 		return
 	}
 	e := journal.Entry{
-		Kind: journal.Resize, At: r.config.Clock.Now(), Namespace: p.Pod.Namespace, Workload: top(p.Workloads), Author: contract.AppName,
+		Kind: journal.Resize, At: r.config.Clock.Now(), Namespace: p.Pod.Namespace, Workload: CountsFor(p.Pod.Namespace, p.Workloads), Author: contract.AppName,
 		Reason: string(said[0].Code), Sizes: sizesOf(p),
 	}
 	switch {
@@ -97,7 +98,7 @@ func (r *Recorder) Evicted(of Pod, said plan.Reason) {
 		return
 	}
 	r.Record(journal.Entry{
-		Kind: journal.Eviction, At: r.config.Clock.Now(), Namespace: of.Namespace, Workload: top(of.Workloads), Pod: of.Name, Node: of.Node,
+		Kind: journal.Eviction, At: r.config.Clock.Now(), Namespace: of.Namespace, Workload: CountsFor(of.Namespace, of.Workloads), Pod: of.Name, Node: of.Node,
 		Author: contract.AppName, Reason: string(said.Code), Message: said.Message, Ref: of.UID,
 	})
 }
@@ -109,9 +110,18 @@ type Pod struct {
 	Workloads []workload.Workload
 }
 
-func top(workloads []workload.Workload) workload.Workload {
+// CountsFor returns the workload that people see a pod under, given its known owners, the narrowest first. It is the one that its usage
+// counts for: an operator may own several. A Job without an owner has no name there, and has its own here.
+func CountsFor(namespace string, workloads []workload.Workload) workload.Workload {
 	if len(workloads) == 0 {
 		return workload.Workload{}
+	}
+	owners := make([]usage.Owner, len(workloads))
+	for i, w := range workloads {
+		owners[i] = usage.Owner{Kind: w.Kind, Name: w.Name}
+	}
+	if w, ok := usage.WorkloadOf(namespace, owners, ""); ok {
+		return workload.Workload{Kind: w.Kind, Name: w.Name}
 	}
 	return workloads[len(workloads)-1]
 }

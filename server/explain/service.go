@@ -15,6 +15,7 @@ import (
 	"github.com/workload-resizer/workload-resizer/reconciler/node"
 	"github.com/workload-resizer/workload-resizer/reconciler/plan"
 	"github.com/workload-resizer/workload-resizer/reconciler/query"
+	"github.com/workload-resizer/workload-resizer/reconciler/recorder"
 	"github.com/workload-resizer/workload-resizer/reconciler/sizing"
 	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
@@ -110,8 +111,8 @@ func (s *Service) explanation(ctx context.Context, e *query.Explanation) *worklo
 		Pods: int64(e.Pods), Plan: manifests.Message(e.Plan), Steps: steps(e.Plan), ReplanTime: values.Timestamp(e.Plan.ReplanAt), Eviction: e.Plan.Eviction, Overload: s.config.Reconciler.OverloadOf(e.Plan.Node), Unknown: map[string]string{},
 	}
 	if owners := e.Plan.Workloads; len(owners) > 0 {
-		top := owners[len(owners)-1]
-		out.Workload = &workloadresizerv1.Workload{Kind: top.Kind, Name: top.Name}
+		counts := recorder.CountsFor(e.Plan.Pod.Namespace, owners)
+		out.Workload = &workloadresizerv1.Workload{Kind: counts.Kind, Name: counts.Name}
 	}
 	if e.WithoutHolds != nil {
 		out.PlanWithoutHolds = manifests.Message(e.WithoutHolds)

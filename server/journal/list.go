@@ -28,7 +28,7 @@ func (s *Service) ListEntries(ctx context.Context, request *workloadresizerv1.Li
 	if err != nil {
 		return nil, paging.TokenError(err)
 	}
-	filter := filterOf(request)
+	filter := s.filterOf(request)
 	filter.Until = timeOf(request.GetUntilTime())
 	seen, err := s.sight(ctx, filter)
 	if err != nil {

@@ -47,7 +47,7 @@ type request interface {
 	GetSinceTime() *timestamppb.Timestamp
 }
 
-func filterOf(r request) *journal.Filter {
+func (s *Service) filterOf(r request) *journal.Filter {
 	f := &journal.Filter{Namespace: r.GetNamespace(), Pod: r.GetPod(), Author: r.GetActedBy(), Since: timeOf(r.GetSinceTime())}
 	for _, kind := range journal.Kinds {
 		for _, wanted := range r.GetKinds() {
@@ -58,6 +58,9 @@ func filterOf(r request) *journal.Filter {
 	}
 	if w := r.GetWorkload(); w != nil {
 		f.Workload = workload.Workload{Kind: w.GetKind(), Name: w.GetName()}
+		if f.Namespace != "" && s.config.Aliases != nil {
+			f.Aliases = s.config.Aliases(f.Namespace, f.Workload)
+		}
 	}
 	return f
 }

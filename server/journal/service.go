@@ -7,6 +7,7 @@ import (
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/reconciler/journal"
+	"github.com/workload-resizer/workload-resizer/reconciler/workload"
 	"github.com/workload-resizer/workload-resizer/server/access"
 	"github.com/workload-resizer/workload-resizer/server/changelog"
 	rpcerror "github.com/workload-resizer/workload-resizer/server/errors"
@@ -16,6 +17,8 @@ import (
 // Config configures a Service.
 type Config struct {
 	Journal Journal
+	// Aliases returns under which other workloads the journal has what happened to the pods of a workload; nil if that is not known.
+	Aliases func(namespace string, of workload.Workload) []workload.Workload
 	// Viewer determines what callers can see, and Rights what they may do; an access.Access implements both.
 	Viewer  access.Viewer
 	Rights  access.Rights

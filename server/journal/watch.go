@@ -17,7 +17,7 @@ const seenFor = time.Minute
 
 // WatchEntries implements workloadresizerv1.JournalServiceServer.
 func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchEntriesResponse]) error {
-	ctx, filter := stream.Context(), filterOf(request)
+	ctx, filter := stream.Context(), s.filterOf(request)
 	seen, err := s.sight(ctx, filter)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func (s *Service) ListEntries(ctx context.Context, request *workloadresizerv1.Li
 	if err != nil {
 		return nil, paging.TokenError(err)
 	}
-	filter := s.filterOf(request)
+	filter := filterOf(request)
 	filter.Until = timeOf(request.GetUntilTime())
 	seen, err := s.sight(ctx, filter)
 	if err != nil {
@@ -37,6 +37,7 @@ func (s *Service) ListEntries(ctx context.Context, request *workloadresizerv1.Li
 	if err := s.ready(); err != nil {
 		return nil, err
 	}
+	s.alias(filter)
 	var selected []*journal.Entry
 	for _, e := range s.config.Journal.Entries() {
 		if after.before(e) && filter.Selects(e) {

@@ -47,7 +47,14 @@ type request interface {
 	GetSinceTime() *timestamppb.Timestamp
 }
 
-func (s *Service) filterOf(r request) *journal.Filter {
+// alias lets a filter select what happened to its workload under other names. The caller must be allowed to see its namespace.
+func (s *Service) alias(f *journal.Filter) {
+	if f.Namespace != "" && f.Workload.Name != "" && s.config.Aliases != nil {
+		f.Aliases = s.config.Aliases(f.Namespace, f.Workload)
+	}
+}
+
+func filterOf(r request) *journal.Filter {
 	f := &journal.Filter{Namespace: r.GetNamespace(), Pod: r.GetPod(), Author: r.GetActedBy(), Since: timeOf(r.GetSinceTime())}
 	for _, kind := range journal.Kinds {
 		for _, wanted := range r.GetKinds() {
@@ -58,9 +65,6 @@ func (s *Service) filterOf(r request) *journal.Filter {
 	}
 	if w := r.GetWorkload(); w != nil {
 		f.Workload = workload.Workload{Kind: w.GetKind(), Name: w.GetName()}
-		if f.Namespace != "" && s.config.Aliases != nil {
-			f.Aliases = s.config.Aliases(f.Namespace, f.Workload)
-		}
 	}
 	return f
 }

@@ -17,7 +17,7 @@ const seenFor = time.Minute
 
 // WatchEntries implements workloadresizerv1.JournalServiceServer.
 func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, stream grpc.ServerStreamingServer[workloadresizerv1.WatchEntriesResponse]) error {
-	ctx, filter := stream.Context(), s.filterOf(request)
+	ctx, filter := stream.Context(), filterOf(request)
 	seen, err := s.sight(ctx, filter)
 	if err != nil {
 		return err
@@ -26,6 +26,7 @@ func (s *Service) WatchEntries(request *workloadresizerv1.WatchEntriesRequest, s
 	if err := s.ready(); err != nil {
 		return err
 	}
+	s.alias(filter)
 	s.history.once(s.config.Journal.Book)
 	w := &streams.Watch[journal.Entry, workloadresizerv1.WatchEntriesResponse]{Watches: s.config.Watches, Log: s.history.Log, Scope: scopeOf(request), Send: stream.Send}
 	w.Bookmark = func(token string) *workloadresizerv1.WatchEntriesResponse {

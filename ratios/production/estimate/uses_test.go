@@ -43,7 +43,7 @@ func prepared(e *evidence.Evidence) map[evidence.Key]*workload {
 	s, latest := Defaults(), latestOf(e)
 	slow := make([]slowdown, len(e.Types))
 	b := busyOf(e, latest)
-	all := workloads(e, slow, &b, latest, &s)
+	all := workloads(e, slow, &b, latest, judged, &s)
 	byKey := map[evidence.Key]*workload{}
 	for i := range all {
 		byKey[all[i].key] = &all[i]

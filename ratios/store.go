@@ -103,7 +103,7 @@ func (s *Store) rebuild(ctx context.Context) {
 	}
 	if missing := s.missing(t); missing != "" {
 		if s.table.Load() != nil {
-			s.problem = fmt.Errorf("changes of other sources, such as of the configuration, have no effect until ratio source %s can be read", missing)
+			s.problem = fmt.Errorf("other sources, such as the configuration, change nothing until ratio source %s can be read", missing)
 		}
 		return
 	}

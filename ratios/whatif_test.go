@@ -86,7 +86,7 @@ func TestWhatIf(t *testing.T) {
 	}
 	n4, _ := both.Lookup("n4")
 	if c3, _ := both.Lookup("c3"); n4.Ratio.CPUPerf != 1.25 || c3.Ratio.CPUPerf != 5 {
-		t.Errorf("with two assumptions, n4 has %+v, and c3 %+v", n4.Ratio, c3.Ratio)
+		t.Errorf("with two assumptions, n4 has %+v, c3 has %+v", n4.Ratio, c3.Ratio)
 	}
 	broken := ratios.NewStore(ratiotest.NewMemory("file", ratios.Update{Err: errors.New("broken")}))
 	if _, err := broken.WhatIf(ratios.Assumed{Source: "file"}); err == nil || !strings.Contains(err.Error(), "not read yet") {

@@ -48,8 +48,8 @@ func (p Published) Check() document.Faults {
 	return faults
 }
 
-// Parse reads the data of a ConfigMap into a state, which is unchanged if there is no data. What a later version has added is an error:
-// without it, ratios might move otherwise.
+// Parse reads the data of a ConfigMap into a state, which is unchanged if there is no data. Keys of a later version are an error: without them, ratios
+// might move otherwise.
 func Parse(data map[string]string, into any) error {
 	err := document.Decode(data[Key], into)
 	if _, unknown := errors.AsType[document.Faults](err); unknown {

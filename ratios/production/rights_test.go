@@ -68,7 +68,7 @@ func TestRights(t *testing.T) {
 	problem := store.Problem()
 	for _, want := range []string{
 		`cannot list resource "configmaps"`, "or set production.mode to observe",
-		"changes of other sources, such as of the configuration, have no effect until ratio source production can be read",
+		"other sources, such as the configuration, change nothing until ratio source production can be read",
 	} {
 		if problem == nil || !strings.Contains(problem.Error(), want) {
 			t.Errorf("while changes wait, the problem is %v, want %q", problem, want)

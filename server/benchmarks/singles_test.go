@@ -23,8 +23,8 @@ import (
 	"github.com/workload-resizer/workload-resizer/usage/push"
 )
 
-// unlike returns a server of the pods of the shop, and of some more, that knows that workloads differ on n4: one that is gone, web in shop,
-// db in bank, which is alone there, and 14 with pods of their own in namespace many.
+// unlike returns a server that knows that workloads differ on n4: one that is gone, web in shop, db in bank, which is alone there, and 14 with
+// pods of their own in namespace many.
 func unlike(t *testing.T, viewer access.Viewer, layer *ratios.Layer) workloadresizerv1.BenchmarkServiceClient {
 	t.Helper()
 	of := inProduction()

@@ -12,7 +12,7 @@ import (
 )
 
 // RuleSays is how to use the Rule of a Section.
-const RuleSays = "To size their pods by their own ratios, add this to the configuration, or its items to the overrides that are there:"
+const RuleSays = "To size their pods by their own ratios, add this to the configuration, or its items to existing overrides:"
 
 // singles returns the workloads for which a node type differs from what production shows on average, with rules for them; false if there are
 // none.

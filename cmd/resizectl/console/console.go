@@ -87,7 +87,7 @@ func (o *options) complete(cmd *cobra.Command, args []string) error {
 }
 
 // memoryLimit is how much memory the process takes before it collects garbage more often. Each page of a large cluster that is open needs an
-// answer of some 20 MB, and the one that follows it.
+// answer of about 20 MB, and the one that follows it.
 const memoryLimit = 115 << 20
 
 // run serves the pages until ctx ends, which is Ctrl-C.

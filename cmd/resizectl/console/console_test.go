@@ -466,7 +466,7 @@ func TestAttentionInParts(t *testing.T) {
 	}
 }
 
-// TestOneNamespace checks that people who may see the workloads of one namespace see these, in links and searches that name it.
+// TestOneNamespace checks that people with rights in one namespace see its workloads, in links and searches that name it.
 func TestOneNamespace(t *testing.T) {
 	team := &workloadresizerv1.ListWorkloadsResponse{Workloads: []*workloadresizerv1.WorkloadSummary{workloadNamed("team", "tool", 1, "NotOwned")}}
 	r := start(t, cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.ListWorkloadsRequest) (*workloadresizerv1.ListWorkloadsResponse, error) {

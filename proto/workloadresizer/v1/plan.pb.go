@@ -153,7 +153,7 @@ type WhatIf struct {
 	// Ignored for manifests.
 	DemandMode DemandMode `protobuf:"varint,6,opt,name=demand_mode,json=demandMode,proto3,enum=workloadresizer.v1.DemandMode" json:"demand_mode,omitempty"`
 	// How ratios from production are used, as "production.mode" in the configuration says.
-	// BENCHMARK_MODE_APPLY assumes the ratios that would be in effect some hours later, with what
+	// BENCHMARK_MODE_APPLY assumes the ratios that would be in effect hours later, with what
 	// production shows now; sources of higher precedence still decide the node types that they name.
 	ProductionMode BenchmarkMode `protobuf:"varint,7,opt,name=production_mode,json=productionMode,proto3,enum=workloadresizer.v1.BenchmarkMode" json:"production_mode,omitempty"`
 	unknownFields  protoimpl.UnknownFields

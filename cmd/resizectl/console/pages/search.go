@@ -100,7 +100,7 @@ type match struct {
 	Of         *match
 }
 
-// Nothing reports whether nothing was found in all that there is.
+// Nothing reports whether all was read, and nothing was found.
 func (v *foundView) Nothing() bool {
 	return v.WorkloadProblem == "" && len(v.Workloads)+len(v.Pods)+len(v.Nodes)+len(v.Namespaces) == 0
 }

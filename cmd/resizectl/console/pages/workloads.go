@@ -20,7 +20,7 @@ var workloadsPage = page{
 	title: func(*http.Request) string { return "Workloads" },
 	key:   func(r *http.Request) string { return onlyIn(rows.Parse(r.URL.Query())) }, // All windows are of the same rows.
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
-		of, err := partOf(allWorkloads(ctx, c, onlyIn(rows.Parse(r.URL.Query()))))
+		of, err := partOf(inTurn(ctx, func() (*rows.Table, error) { return allWorkloads(ctx, c, onlyIn(rows.Parse(r.URL.Query()))) }))
 		if of.Problem != "" {
 			of.Value = rows.New(nil)
 		}

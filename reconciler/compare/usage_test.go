@@ -216,7 +216,7 @@ func isReadAgainInParts(t *testing.T) {
 			}
 		}
 	}
-	if got, gotMean := other.hours(); !near(got, n, n/100) || !near(gotMean, mean, 0.01) || n == 0 {
+	if got, gotMean := other.hours(); !near(got, n, 0.03*n) || !near(gotMean, mean, 0.01) || n == 0 {
 		t.Errorf("%v hours, %v, want %v and %v", got, gotMean, n, mean)
 	}
 	if e := other.Evidence(); len(e.Nodes) != 4 {
@@ -228,7 +228,7 @@ func isReadAgainInParts(t *testing.T) {
 	// It goes on where the other one stopped.
 	other.now = w.now
 	other.pass(2*60 - 5)
-	if got, _ := other.hours(); !near(got, n+1, 0.02) {
+	if got, _ := other.hours(); !near(got, n+1, 0.03*n) {
 		t.Errorf("%v hours", got)
 	}
 	if b := New(time.Minute).Pack(part(0)); b != nil {

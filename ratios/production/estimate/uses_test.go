@@ -56,6 +56,7 @@ func TestUses(t *testing.T) {
 	t.Run("cores in throttled hours are on the type", coresInThrottledHoursAreOnTheType)
 	t.Run("quiet days hold no workload back", quietDaysHoldNoWorkloadBack)
 	t.Run("a workload that moves uses its cores on a type for a part of the time", aWorkloadThatMovesUsesItsCoresForAPartOfTheTime)
+	t.Run("how long a workload that moves was on a type does not matter", howLongAWorkloadThatMovesWasOnATypeDoesNotMatter)
 	t.Run("replicas elsewhere do not hide that those compared hardly use CPU", replicasElsewhereDoNotHideThatThoseComparedHardlyUseCPU)
 }
 
@@ -136,5 +137,18 @@ func aWorkloadThatMovesUsesItsCoresForAPartOfTheTime(t *testing.T) {
 	}
 	if math.Abs(w.each-3) > 0.01 {
 		t.Errorf("each replica uses %.2f cores, want 3", w.each)
+	}
+}
+
+func howLongAWorkloadThatMovesWasOnATypeDoesNotMatter(t *testing.T) {
+	e := evidence.New()
+	runs(e, 1, 12*24, func(at int64) []group { // Two of three days on n4.
+		return []group{{[]string{"n2d", "n4", "n4"}[at/24%3], "a", 2, 3, false, 1000}}
+	})
+	w := prepared(e)[1]
+	for _, kind := range []string{"n2d", "n4"} {
+		if got := w.cores[slices.Index(e.Types, kind)]; math.Abs(got-3) > 0.2 {
+			t.Errorf("%.2f cores on %s, want half of 6", got, kind)
+		}
 	}
 }

@@ -141,16 +141,34 @@ func sorted[V any](m map[evidence.Key]V) []evidence.Key {
 // coresOf returns how many cores a workload uses on each type where it is compared. A type may be in several cells: that which is known for longest
 // says it best.
 func coresOf(w *evidence.Workload, fade float64) map[int]float64 {
-	cores, longest := make(map[int]float64), make(map[int]float64)
+	cores, longest, replicas := make(map[int]float64), make(map[int]float64), make(map[int]float64)
+	moves := true
 	for i := range w.Cells {
 		c := &w.Cells[i]
+		moves = moves && c.Hours() == 0
 		for side, t := range [2]int{c.A, c.B} {
 			if _, known := cores[t]; !known || c.Uses.N > longest[t] {
 				cores[t], longest[t] = fade*c.Uses.Cores[side], c.Uses.N
 			}
+			replicas[t] = max(replicas[t], c.Replicas[side])
 		}
 	}
+	if moves {
+		divide(cores, replicas)
+	}
 	return cores
+}
+
+// divide divides cores between types by replicas. A workload that runs on one type at a time was on some for longer by chance.
+func divide(cores, replicas map[int]float64) {
+	sum, count := 0.0, 0.0
+	for _, t := range slices.Sorted(maps.Keys(cores)) {
+		sum += cores[t]
+		count += replicas[t]
+	}
+	for t := range cores {
+		cores[t] = sum * replicas[t] / max(count, 1)
+	}
 }
 
 // lasting is for how many hours deviations of replicas last, where the evidence does not tell.

@@ -98,6 +98,15 @@ func TestHostileServer(t *testing.T) {
 		t.Errorf("the history is copied as HTML, too: %q", text)
 	}
 	areText(t, js[[]string](b, `copied[0].split("\n")`), 4)
+	if text := js[string](b, `{ const data = new DataTransfer(); data.setData("text/html", "=1"); document.querySelector(".entries .message").firstChild.dispatchEvent(new DragEvent("dragstart", {dataTransfer: data, bubbles: true})); data.getData("text/html"); }`); text != "" {
+		t.Errorf("the history is dragged as HTML, too: %q", text)
+	}
+	b.visit(c.base + "/workloads/x/y/z")
+	b.until("a command", `document.querySelector(".command code") !== null`)
+	js[bool](b, `document.querySelector(".command code").textContent = "  - name: x\n=1"; addEventListener("copy", (e) => { window.copied = [e.clipboardData.getData("text/plain")]; }, {once: true}); getSelection().selectAllChildren(document.querySelector("main")); document.execCommand("copy")`)
+	if text := js[string](b, `copied[0]`); !strings.Contains(text, "\n  - name: x") {
+		t.Errorf("code is not copied as it is: %q", text)
+	}
 }
 
 var (

@@ -27,7 +27,7 @@ func Verdict(s *workloadresizerv1.Suggestion) string {
 	case now.GetImplausible() != "":
 		return fmt.Sprintf("the ratio of %s is implausible and not used%s: %s has %s.", nodeType, keep, source, print.Perf(now.GetCpuPerf()))
 	case shown && now == nil:
-		return fmt.Sprintf("no source has a ratio of %s%s. Production shows %s.", nodeType, keep, print.Factor(p.GetRatio()))
+		return fmt.Sprintf("no source has a ratio for %s%s. Production shows %s.", nodeType, keep, print.Factor(p.GetRatio()))
 	case shown && source == productionSource:
 		return fmt.Sprintf("the ratio in effect follows production, which shows %s.", print.Factor(p.GetRatio()))
 	case shown && contradictedNow(s):
@@ -44,7 +44,7 @@ func Verdict(s *workloadresizerv1.Suggestion) string {
 	case suggested:
 		return fmt.Sprintf("benchmarks suggest %s. Production is not certain enough yet.", print.Factor(s.GetRatio()))
 	case now == nil:
-		return fmt.Sprintf("nothing is certain enough yet, and no source has a ratio of %s%s.", nodeType, keep)
+		return fmt.Sprintf("nothing is certain enough yet, and no source has a ratio for %s%s.", nodeType, keep)
 	}
 	return fmt.Sprintf("nothing is certain enough yet to judge the ratio in effect: %s has %s.", source, print.Perf(now.GetCpuPerf()))
 }

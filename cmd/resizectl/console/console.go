@@ -92,7 +92,9 @@ const memoryLimit = 115 << 20
 
 // run serves the pages until ctx ends, which is Ctrl-C.
 func (o *options) run(ctx context.Context) error {
-	debug.SetMemoryLimit(memoryLimit)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
 	server, err := o.server.Open(ctx, pages.Methods...)
 	if err != nil {
 		return err

@@ -289,7 +289,7 @@ func TestPages(t *testing.T) {
 		{"/?namespace=shop&days=7", []string{"Requests and savings in the last 7 days in shop", `<option value="7" selected>`}},
 		{"/?days=8", []string{"Requests and savings in the last 30 days"}},
 		{"/search?q=shop+web-5c9-x7k", []string{`href="/pods/shop/web-5c9-x7k"`}},
-		{"/search?q=shop/bare", []string{"Nothing that you can see", `<a href="/pods/shop/bare">has this page</a>`}},
+		{"/search?q=shop/bare", []string{"Nothing that you can see", `<a href="/pods/shop/bare">Look for a pod without a workload</a>`}},
 		{"/search?q=bare", []string{"Nothing that you can see", "is found by NAMESPACE/NAME"}},
 		{"/search?q=NODE-2", []string{`href="/nodes/node-2"`}},
 		{"/search?q=shop", []string{`href="/workloads?namespace=shop"`}},
@@ -481,7 +481,7 @@ func TestOneNamespace(t *testing.T) {
 		"/search?q=team/tool":             {tool},
 		"/search?q=team/deployment/tool":  {tool},
 		"/workloads":                      {"ann may not list plans", `<input name="namespace"`, `name="only" value="1"`},
-		"/workloads?namespace=other":      {"ann may not list plans", `<input name="namespace" value="other"`},
+		"/workloads?namespace=other":      {"ann may not list plans", `<input name="namespace" value="other"`, `name="only" value="1"`},
 		"/search?q=tool":                  {"ann may not list plans", "search for NAMESPACE/NAME"},
 	} {
 		_, body := r.get(path)

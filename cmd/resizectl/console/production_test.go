@@ -41,7 +41,7 @@ func TestProduction(t *testing.T) {
 			"<h3>Workloads that differ</h3>", "Deployment web in namespace shop: 1.5 (1.438 to 1.562)", "With a rule, their pods get their own ratio", "no label tells its pods from others",
 			"add this to the configuration", `match: { namespace: "shop", podLabel: { "app.kubernetes.io/name": "web" } }`, `data-copy="overrides:`,
 		}, nil},
-		{"unnamed", []string{"no source has a ratio of unnamed", "resizectl benchmark accept unnamed --from production --dry-run"}, []string{"(in effect"}},
+		{"unnamed", []string{"no source has a ratio for unnamed", "resizectl benchmark accept unnamed --from production --dry-run"}, []string{"(in effect"}},
 	} {
 		_, body := r.get("/nodes?" + url.Values{"type": {tc.nodeType}}.Encode())
 		body = html.UnescapeString(body)

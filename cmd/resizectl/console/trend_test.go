@@ -118,6 +118,8 @@ func TestDistributions(t *testing.T) {
 	web := &workloadresizerv1.ExplainedRecommendation{Recommendation: &workloadresizerv1.Recommendation{
 		Namespace: "shop", Workload: &workloadresizerv1.Workload{Kind: "Deployment", Name: "web"}, Container: hostile, UnknownMessage: "too little is known",
 	}}
+	ruled := proto.CloneOf(web)
+	ruled.Recommendation.Rule = "overrides[0]"
 	server := cmdtest.Answering(scripted(), cmdtest.On(func(req *workloadresizerv1.GetUsageHistoryRequest) (*workloadresizerv1.GetUsageHistoryResponse, error) {
 		if req.GetContainer() != hostile || req.GetWorkload().GetName() != "web" {
 			t.Errorf("the usage of container %q of %v was asked for", req.GetContainer(), req.GetWorkload())
@@ -133,12 +135,15 @@ func TestDistributions(t *testing.T) {
 	var reads atomic.Int64
 	server.Follow(cmdtest.On(func(*workloadresizerv1.GetRecommendationRequest) (*workloadresizerv1.GetRecommendationResponse, error) {
 		reads.Add(1)
-		return &workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{web, web}}, nil
+		return &workloadresizerv1.GetRecommendationResponse{Containers: []*workloadresizerv1.ExplainedRecommendation{web, ruled}}, nil
 	}))
 	_, body := r.get("/workloads/shop/Deployment/web")
 	// The page reads again soon.
 	if n, most := asked.Load(), reads.Load(); n < 1 || n > most {
 		t.Errorf("the usage of one container was asked for %d times in %d reads", n, most)
+	}
+	if keys := regexp.MustCompile(`<details open data-key="([^"]*)"`).FindAllStringSubmatch(body, -1); len(keys) != 2 || keys[0][1] == keys[1][1] {
+		t.Errorf("the parts of a container under two rules have the keys %q", keys)
 	}
 	var data drawn
 	var says string

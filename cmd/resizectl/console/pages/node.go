@@ -67,9 +67,10 @@ func nodeView(o *print.Output, one *oneNode, name string) any {
 		NodeProblem, PodProblem string
 		Missing                 bool
 		Most                    int
-		// More shows all pods; empty if these are all.
-		More []toCopy
-	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), Most: mostPods}
+		// HasMore means that there are more, and More shows them; it is empty if no command does.
+		HasMore bool
+		More    []toCopy
+	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), HasMore: one.more, Most: mostPods}
 	if c := print.CommandOf("resizectl plan -A --node NODE", map[string]print.Command{"NODE": print.Argument(name)}); one.more && c != nil {
 		v.More = actions(o, c)
 	}

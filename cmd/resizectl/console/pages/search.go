@@ -32,21 +32,29 @@ var searchPage = page{
 		}
 		return "Search"
 	},
-	key: func(r *http.Request) string { return soughtIn(searchText(r)).namespace }, // Most searches look at the same.
+	key: soughtOnly, // Other searches look at the same.
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
 		var all searched
 		var parts errgroup.Group
-		read(ctx, &parts, &all.workloads, func() (*rows.Table, error) {
-			found, err := allWorkloads(ctx, c, "")
-			if in := soughtIn(searchText(r)).namespace; in != "" && client.Reason(err) == "NOT_AUTHORIZED" {
-				return allWorkloads(ctx, c, in)
-			}
-			return found, err
-		})
+		read(ctx, &parts, &all.workloads, func() (*rows.Table, error) { return allWorkloads(ctx, c, soughtOnly(r)) })
 		read(ctx, &parts, &all.nodes, func() ([]*workloadresizerv1.NodeSummary, error) { return allNodes(ctx, c) })
 		return &all, parts.Wait()
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any { return found(value.(*searched), searchText(r)) },
+	narrow: func(r *http.Request, value any) string {
+		if !value.(*searched).workloads.Denied || soughtOnly(r) != "" || soughtIn(searchText(r)).namespace == "" {
+			return ""
+		}
+		return path(r.URL.Path, url.Values{"q": {searchText(r)}, "only": {"1"}})
+	},
+}
+
+// soughtOnly returns the only namespace in which a search looks for workloads; empty for all.
+func soughtOnly(r *http.Request) string {
+	if r.URL.Query().Get("only") == "" {
+		return ""
+	}
+	return soughtIn(searchText(r)).namespace
 }
 
 func searchText(r *http.Request) string { return strings.TrimSpace(r.URL.Query().Get("q")) }
@@ -90,6 +98,8 @@ type foundView struct {
 	Workloads, Pods, Nodes, Namespaces         []match
 	MoreWorkloads, MorePods, MoreNodes         bool
 	WorkloadProblem, NodeProblem, AllWorkloads string
+	// Elsewhere means that the caller may not see all workloads, but perhaps those of a namespace.
+	Elsewhere bool
 	// Bare is the page of a pod with this name, if there is one without a workload; empty without a namespace.
 	Bare string
 }
@@ -100,13 +110,13 @@ type match struct {
 	Of         *match
 }
 
-// Nothing reports whether all was read, and nothing was found.
+// Nothing reports whether all workloads were read, and nothing was found.
 func (v *foundView) Nothing() bool {
 	return v.WorkloadProblem == "" && len(v.Workloads)+len(v.Pods)+len(v.Nodes)+len(v.Namespaces) == 0
 }
 
 func found(all *searched, text string) *foundView {
-	v := &foundView{Text: text, WorkloadProblem: all.workloads.Problem, NodeProblem: all.nodes.Problem}
+	v := &foundView{Text: text, WorkloadProblem: all.workloads.Problem, NodeProblem: all.nodes.Problem, Elsewhere: all.workloads.Denied && soughtIn(text).namespace == ""}
 	if text == "" {
 		return v
 	}

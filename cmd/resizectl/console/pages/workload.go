@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -111,8 +112,9 @@ func podTable(shown *metav1.Table) table {
 
 // containerNeed is what a container needs, step by step.
 type containerNeed struct {
-	Name  string
-	Steps []note
+	// Key tells it from others: a container has a need for each rule that matches some of its pods.
+	Key, Name string
+	Steps     []note
 	// UsageProblem is why it is not known what it used, and Charts show that.
 	UsageProblem string
 	Charts       []chart
@@ -124,7 +126,8 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Summary, Pods                                         table
 		SummaryProblem, PodProblem, NeedProblem, EventProblem string
 		Most                                                  int
-		// More shows all pods; empty if these are all.
+		// HasMore means that there are more, and More shows them; it is empty if no command does.
+		HasMore     bool
 		More        []toCopy
 		Needs       []containerNeed
 		Events      []entryView
@@ -138,7 +141,7 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Trend   trendView
 	}{
 		SummaryProblem: one.list.Problem, PodProblem: one.plans.Problem, NeedProblem: one.needs.Problem, EventProblem: one.entries.Problem,
-		Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
+		HasMore: one.more, Most: mostPods, Events: entryViews(one.entries.Value.entries), Trend: trendOf(one.trend),
 	}
 	if c := print.CommandOf("resizectl plan SCOPE", map[string]print.Command{"SCOPE": print.ScopeArguments(scopeOf(namespace, named(r)))}); one.more && c != nil {
 		v.More = actions(o, c)
@@ -160,8 +163,10 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		if err != nil {
 			lines = []string{"Unknown: " + err.Error()}
 		}
-		used := one.needs.Value.used[nameOf(e.GetRecommendation())]
-		v.Needs = append(v.Needs, containerNeed{print.OneLine(e.GetRecommendation().GetContainer()), steps(o, lines), used.Problem, distributionsOf(used.Value)})
+		of := e.GetRecommendation()
+		used := one.needs.Value.used[nameOf(of)]
+		key := print.OneLine(strings.Join([]string{of.GetWorkload().GetKind(), of.GetWorkload().GetName(), of.GetContainer(), of.GetRule()}, "/"))
+		v.Needs = append(v.Needs, containerNeed{key, print.OneLine(of.GetContainer()), steps(o, lines), used.Problem, distributionsOf(used.Value)})
 	}
 	scope := scopeOf(namespace, named(r))
 	held := covering(one.holds.Value.GetHolds(), scope)

@@ -20,11 +20,12 @@ var workloadsPage = page{
 	title: func(*http.Request) string { return "Workloads" },
 	key:   func(r *http.Request) string { return onlyIn(rows.Parse(r.URL.Query())) }, // All windows are of the same rows.
 	read: func(ctx context.Context, c *client.Client, r *http.Request) (any, error) {
-		of, err := partOf(inTurn(ctx, func() (*rows.Table, error) { return allWorkloads(ctx, c, onlyIn(rows.Parse(r.URL.Query()))) }))
-		if of.Problem != "" {
+		table, err := allWorkloads(ctx, c, onlyIn(rows.Parse(r.URL.Query())))
+		if of, _ := partOf(table, err); of.Denied {
 			of.Value = rows.New(nil)
+			return of, nil
 		}
-		return of, err
+		return part[*rows.Table]{Value: table}, err // What was read before stays if there is another problem.
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return workloadsView(value.(part[*rows.Table]), rows.Parse(r.URL.Query()))
@@ -66,6 +67,8 @@ type workloadList struct {
 	Orders                         []choice
 	Shown                          window
 	Problem                        string
+	// Denied means that the caller may not see all workloads, but perhaps those of a namespace.
+	Denied bool
 }
 
 // orderNames are the words for the orders to choose from: by name, or the largest amount first.
@@ -88,7 +91,7 @@ var sortable = map[string]string{"Workload": "name", "Pods": "pods", "Reverts": 
 
 func workloadsView(read part[*rows.Table], q rows.Query) any {
 	all := read.Value
-	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q), Problem: read.Problem}
+	l := workloadList{Query: q, Window: all.Window(q), Namespaces: withChosen(all.Namespaces(), q.Namespace), Decisions: print.Each(workloads.Decisions, print.Decision), Reasons: withChosen(all.Reasons(), q.Reason), Orders: orders(q), Problem: read.Problem, Denied: read.Denied}
 	l.Query.From = l.Window.From
 	l.Table = tableOf(workloads.Kind(true).Table(l.Rows...), true,
 		func(row int) string { return workloadKey(l.Rows[row].GetSavings()) },

@@ -30,7 +30,7 @@ function take(clipboard) {
   let content = range.cloneContents();
   let around = range.commonAncestorContainer;
   if (around.nodeType !== Node.ELEMENT_NODE) around = around.parentElement;
-  if (around.closest("code, input")) return false;
+  if (around.closest("code")) return false;
   for (; around.closest("table"); around = around.parentElement) {
     const shell = around.cloneNode(false);
     shell.append(content);
@@ -40,13 +40,15 @@ function take(clipboard) {
   copied.append(content);
   const cells = copied.querySelectorAll("td, th");
   for (const cell of cells) if (inert(cell.textContent) !== cell.textContent) cell.prepend("'");
+  const code = new Set([...copied.querySelectorAll("code")].flatMap((one) => one.textContent.split("\n")));
+  clipboard.clearData(); // What is dragged is there already.
   if (cells.length > 0) clipboard.setData("text/html", copied.innerHTML);
-  clipboard.setData("text/plain", selection.toString().split("\n").map((line) => line.split("\t").map(inert).join("\t")).join("\n"));
+  clipboard.setData("text/plain", selection.toString().split("\n").map((line) => code.has(line) ? line : line.split("\t").map(inert).join("\t")).join("\n"));
   return true;
 }
 
 document.addEventListener("copy", (event) => {
-  if (take(event.clipboardData)) event.preventDefault();
+  if (!event.target.closest?.("input, textarea") && take(event.clipboardData)) event.preventDefault();
 });
 document.addEventListener("dragstart", (event) => {
   if (event.target.nodeType !== Node.ELEMENT_NODE) take(event.dataTransfer);

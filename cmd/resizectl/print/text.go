@@ -82,7 +82,7 @@ func CountOf(n int64, what string) string {
 func Duration(d time.Duration) string {
 	switch hours := int64(d.Round(time.Hour).Hours()); {
 	case d >= 48*time.Hour:
-		return CountOf(hours/24, "day")
+		return CountOf((hours+12)/24, "day")
 	case d >= 2*time.Hour:
 		return CountOf(hours, "hour")
 	}

@@ -73,7 +73,11 @@ func (c *content) age() {
 // after returns new suggestions that remember when the first ones were made, and when evidence last made them good enough. Of a ratio that applies without that being
 // known, it is the time of the new ones.
 func (c content) after(before content) content {
-	if c.Since = before.Since; c.Since.IsZero() {
+	c.Since = before.Since
+	if c.Since.IsZero() && len(before.Suggestions) > 0 {
+		c.Since = before.Time // An earlier version did not store it.
+	}
+	if c.Since.IsZero() {
 		c.Since = c.Time
 	}
 	c.Suggestions = slices.Clone(c.Suggestions)

@@ -8,7 +8,7 @@ import (
 const (
 	// NoUsage means that the server collects no usage, from which everything here follows: start it with a source in `--usage-sources`.
 	NoUsage = "NoUsage"
-	// EvidenceOld means that no workload was measured for two days: see in `resizectl status` whether usage is collected.
+	// EvidenceOld means that no workload was compared for two days: see in `resizectl status` whether usage is collected.
 	EvidenceOld = "EvidenceOld"
 )
 
@@ -20,5 +20,5 @@ const fresh = 48 * time.Hour
 
 // tooOld is why a ratio is held back that follows from evidence that ended long ago.
 func tooOld(end time.Time) Doubt {
-	return Doubt{EvidenceOld, fmt.Sprintf("no workload was measured since %s: see in \"resizectl status\" whether usage is collected", end.UTC().Format(time.RFC3339))}
+	return Doubt{EvidenceOld, fmt.Sprintf("no workload was compared since %s: see in \"resizectl status\" whether usage is collected", end.UTC().Format(time.RFC3339))}
 }

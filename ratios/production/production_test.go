@@ -324,7 +324,7 @@ func ages(t *testing.T, s *stored) {
 	}
 	r.hours(t, 1)
 	got := r.suggested(t, "t2")
-	want := []Doubt{{EvidenceOld, `no workload was measured since 2024-10-18T01:00:00Z: see in "resizectl status" whether usage is collected`}}
+	want := []Doubt{{EvidenceOld, `no workload was compared since 2024-10-18T01:00:00Z: see in "resizectl status" whether usage is collected`}}
 	if diff := cmp.Diff(want, got.Doubts); diff != "" || !got.Known() || !got.Supported.Equal(began) || !r.judge.View().Until.Equal(began) {
 		t.Errorf("after %s, t2 has %+v: %s", r.clock.Since(began), got, diff)
 	}

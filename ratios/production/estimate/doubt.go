@@ -125,7 +125,7 @@ func doubts(x *Type, k *known, s *Settings) []Doubt {
 			"Let at least %.0f workloads have the same size on both for about %.0f days, or say with the key work how much work replicas do",
 			k.sizes, enoughTeach(), pace(s))
 	}
-	if k.first && (k.wait > 0 || k.sizes <= 1) {
+	if k.first && (k.wait > 0 || !(k.sizes > 1)) {
 		add(TooFewDays, "the ratio is preliminary: about %.0f days show whether slower replicas get less of the work, so wait for about %s", pace(s), more(max(k.wait, 1)))
 	}
 	if k.cores < s.MinCores {

@@ -57,7 +57,7 @@ type Result struct {
 	// Between is how much workloads differ from each other, and Nodes how much the nodes of a type do: standard
 	// deviations as fractions.
 	Between, Nodes float64
-	// Latest is the last hour of any workload, in hours since 1970; 0 if there is none.
+	// Latest is the last hour in which types were compared, in hours since 1970; 0 if there is none.
 	Latest int64
 }
 
@@ -109,7 +109,7 @@ func (k *facts) estimate(of use) Result {
 		recheck(all, of, s)
 		m = fit(all, len(e.Types), base, s)
 	}
-	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance), Latest: k.latest}
+	result := Result{Between: math.Sqrt(m.between), Nodes: math.Sqrt(nodes.variance), Latest: comparedIn(e)}
 	for i := range all {
 		if w := &all[i]; w.held == "" {
 			w.held = w.judged

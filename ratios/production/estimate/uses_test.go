@@ -53,6 +53,7 @@ func prepared(e *evidence.Evidence) map[evidence.Key]*workload {
 
 func TestUses(t *testing.T) {
 	t.Run("only replicas that are compared decide how much a workload counts", onlyReplicasThatAreComparedDecide)
+	t.Run("evidence ends with the last hour in which types were compared", evidenceEndsWithTheLastHourInWhichTypesWereCompared)
 	t.Run("cores in throttled hours are on the type", coresInThrottledHoursAreOnTheType)
 	t.Run("quiet days hold no workload back", quietDaysHoldNoWorkloadBack)
 	t.Run("a workload that moves uses its cores on a type for a part of the time", aWorkloadThatMovesUsesItsCoresForAPartOfTheTime)
@@ -150,5 +151,18 @@ func howLongAWorkloadThatMovesWasOnATypeDoesNotMatter(t *testing.T) {
 		if got := w.cores[slices.Index(e.Types, kind)]; math.Abs(got-3) > 0.2 {
 			t.Errorf("%.2f cores on %s, want half of 6", got, kind)
 		}
+	}
+}
+
+func evidenceEndsWithTheLastHourInWhichTypesWereCompared(t *testing.T) {
+	e := evidence.New()
+	runs(e, 1, 72, func(at int64) []group {
+		if at < 24 {
+			return both(1)
+		}
+		return both(1)[:1]
+	})
+	if got := Estimate(e, "n2d", Defaults()).Latest; got != 480_000+23 {
+		t.Errorf("the evidence ends %d hours after it began, want 23", got-480_000)
 	}
 }

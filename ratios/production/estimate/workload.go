@@ -70,6 +70,17 @@ func latestOf(e *evidence.Evidence) int64 {
 	return latest
 }
 
+// comparedIn returns the last hour in which any workload compared types; 0 if there is none.
+func comparedIn(e *evidence.Evidence) int64 {
+	last := int64(0)
+	for _, w := range e.Workloads {
+		for i := range w.Cells {
+			last = max(last, w.Cells[i].Seen)
+		}
+	}
+	return last
+}
+
 // workloads returns the workloads by key, and corrects their differences by how busy their nodes were. Workloads that ended before the
 // latest hour count less.
 func workloads(e *evidence.Evidence, slow []slowdown, b *busy, latest int64, of use, s *Settings) []workload {

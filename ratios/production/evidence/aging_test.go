@@ -3,14 +3,34 @@ package evidence
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 )
 
 func TestAging(t *testing.T) {
 	t.Run("pairs end that are no longer seen", pairsEndThatAreNoLongerSeen)
+	t.Run("hours without samples say nothing", hoursWithoutSamplesSayNothing)
 	t.Run("names end with what they name", namesEndWithWhatTheyName)
 	t.Run("a type that changed its hardware is followed", aTypeThatChangedItsHardwareIsFollowed)
 	t.Run("a node with another CPU is another node", aNodeWithAnotherCPUIsAnotherNode)
+}
+
+func hoursWithoutSamplesSayNothing(t *testing.T) {
+	e := New()
+	for at := range int64(24) {
+		e.Add(hour(at, []float64{1, 1}, []float64{1, 1}))
+	}
+	want := e.Clone()
+	for at := int64(24); at < 72; at++ { // Its pods are known, but nothing was measured of them.
+		h := hour(at, []float64{0, 0}, []float64{0, 0})
+		for i := range h.Replicas {
+			h.Replicas[i].Whole = false
+		}
+		e.Add(h)
+	}
+	if got := only(t, e); !reflect.DeepEqual(got, only(t, want)) || e.Workloads[1].Last != want.Workloads[1].Last {
+		t.Errorf("%+v, was %+v", e.Workloads[1], want.Workloads[1])
+	}
 }
 
 // three returns an hour of a workload on n2d, n4 and, if it runs there, c3.

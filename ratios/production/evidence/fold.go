@@ -19,7 +19,7 @@ func (e *Evidence) Add(h Hour) {
 		}
 		w = &Workload{Last: h.At - 1, Half: e.halfOf(h.Workload, usesOf(h.Replicas, known))}
 	}
-	if h.At <= w.Last {
+	if h.At <= w.Last || cores(h.Replicas) == 0 { // Without samples, an hour says nothing, not even that nothing is used.
 		return
 	}
 	e.age(h.At)

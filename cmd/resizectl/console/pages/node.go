@@ -67,7 +67,7 @@ func nodeView(o *print.Output, one *oneNode, name string) any {
 		NodeProblem, PodProblem string
 		Missing                 bool
 		Most                    int
-		// HasMore means that there are more, and More shows them; it is empty if no command does.
+		// HasMore means that the list is not whole, and More shows all; it is empty if no command does.
 		HasMore bool
 		More    []toCopy
 	}{NodeProblem: one.node.Problem, PodProblem: one.plans.Problem, Pods: planTable(one.plans.Value), HasMore: one.more, Most: mostPods}

@@ -126,7 +126,7 @@ func workloadView(o *print.Output, one *oneWorkload, r *http.Request) any {
 		Summary, Pods                                         table
 		SummaryProblem, PodProblem, NeedProblem, EventProblem string
 		Most                                                  int
-		// HasMore means that there are more, and More shows them; it is empty if no command does.
+		// HasMore means that the list is not whole, and More shows all; it is empty if no command does.
 		HasMore     bool
 		More        []toCopy
 		Needs       []containerNeed

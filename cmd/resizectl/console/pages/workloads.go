@@ -25,7 +25,7 @@ var workloadsPage = page{
 			of.Value = rows.New(nil)
 			return of, nil
 		}
-		return part[*rows.Table]{Value: table}, err // What was read before stays if there is another problem.
+		return part[*rows.Table]{Value: table}, err // Otherwise, the page keeps the last list.
 	},
 	view: func(_ *print.Output, value any, r *http.Request) any {
 		return workloadsView(value.(part[*rows.Table]), rows.Parse(r.URL.Query()))

@@ -353,9 +353,18 @@ func dated(t *testing.T, s *stored) {
 
 func assumes(t *testing.T, s *stored) {
 	r := s.run(t, observe(large), nil)
-	unread := r.judge.Assume(true)
-	if unread.Source != Source || len(unread.Layer.Ratios) > 0 {
-		t.Errorf("without suggestions, it assumes %+v", unread)
+	if _, err := (&Judge{config: JudgeConfig{Provider: &Provider{}}}).Assume(true); err == nil {
+		t.Error("it assumes what was not read")
+	}
+	assume := func(applies bool) *ratios.Layer {
+		of, err := r.judge.Assume(applies)
+		if err != nil || of.Source != Source {
+			t.Fatalf("%+v, %v", of, err)
+		}
+		return of.Layer
+	}
+	if none := assume(true); len(none.Ratios) > 0 {
+		t.Errorf("without suggestions, it assumes %+v", none)
 	}
 	r.hours(t, 1)
 	perfs := func(l *ratios.Layer) map[string]float64 {
@@ -366,10 +375,10 @@ func assumes(t *testing.T, s *stored) {
 		return all
 	}
 	shown := r.provider.content.layer()
-	if diff := cmp.Diff(shown, r.judge.Assume(false).Layer); diff != "" {
+	if diff := cmp.Diff(shown, assume(false)); diff != "" {
 		t.Errorf("if nothing applies, as now: %s", diff)
 	}
-	assumed := r.judge.Assume(true).Layer
+	assumed := assume(true)
 	if after := r.provider.content.layer(); cmp.Diff(shown, after) != "" || len(r.judge.View().Progress) > 0 {
 		t.Error("the assumption is in effect")
 	}
@@ -382,7 +391,7 @@ func assumes(t *testing.T, s *stored) {
 	if why := assumed.Ratios["t2"].Provenance; why.Source != Source || why.Reason != applied.Ratios["t2"].Provenance.Reason {
 		t.Errorf("the provenance is %+v", why)
 	}
-	if none := r.judge.Assume(false).Layer; len(none.Ratios) > 0 || len(none.Observed) != 2 {
+	if none := assume(false); len(none.Ratios) > 0 || len(none.Observed) != 2 {
 		t.Errorf("if nothing applies, %+v", none)
 	}
 }

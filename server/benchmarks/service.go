@@ -81,6 +81,7 @@ type Service struct {
 	workloadresizerv1.UnimplementedBenchmarkServiceServer
 	config Config
 	now    func() time.Time
+	names  names
 }
 
 // New returns a Service.

@@ -2,6 +2,10 @@ package benchmarks
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
 
 	workloadresizerv1 "github.com/workload-resizer/workload-resizer/proto/workloadresizer/v1"
 	"github.com/workload-resizer/workload-resizer/ratios/benchmark/estimate"
@@ -15,20 +19,61 @@ import (
 // mostSingles is how many workloads of a node type are returned that differ from the others.
 const mostSingles = 10
 
-// compared finds the workloads that differ on some of the node types, as far as the caller can see them.
-func (s *Service) compared(ctx context.Context, shown *production.View, nodeTypes func(string) bool) (map[evidence.Key]*demand.Compared, error) {
+// namesFor is how long the names of workloads are used again: to find them takes a walk over all pods, which all callers share.
+const namesFor = time.Minute
+
+// names are the workloads that differ, for all callers.
+type names struct {
+	mu   sync.Mutex
+	at   time.Time
+	keys []evidence.Key
+	all  map[evidence.Key]*demand.Compared
+}
+
+// of returns the workloads with some keys. One caller finds them, and the others wait.
+func (n *names) of(keys []evidence.Key, demands *demand.Demands, now time.Time) (map[evidence.Key]*demand.Compared, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if now.Sub(n.at) < namesFor && slices.Equal(n.keys, keys) {
+		return maps.Clone(n.all), nil
+	}
+	all, err := demands.Compared(keys, func(namespaces ...string) ([]string, error) { return namespaces, nil })
+	if err != nil {
+		return nil, err
+	}
+	n.at, n.keys, n.all = now, keys, all
+	return maps.Clone(all), nil
+}
+
+// compared finds the workloads that differ on any node type, as far as the caller can see them.
+func (s *Service) compared(ctx context.Context, shown *production.View) (map[evidence.Key]*demand.Compared, error) {
 	if s.config.Demands == nil || shown == nil {
 		return nil, nil
 	}
 	var keys []evidence.Key
 	for i := range shown.Suggestions {
-		if of := &shown.Suggestions[i]; nodeTypes(of.NodeType) {
-			for _, single := range of.Unlike {
-				keys = append(keys, single.Key)
-			}
+		for _, single := range shown.Suggestions[i].Unlike {
+			keys = append(keys, single.Key)
 		}
 	}
-	return s.config.Demands.Compared(keys, s.config.Viewer.View(ctx).Visible)
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	all, err := s.names.of(keys, s.config.Demands, s.now())
+	if err != nil {
+		return nil, err
+	}
+	var namespaces []string
+	for _, c := range all {
+		namespaces = append(namespaces, c.Namespace)
+	}
+	slices.Sort(namespaces)
+	visible, err := s.config.Viewer.View(ctx).Visible(slices.Compact(namespaces)...)
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(all, func(_ evidence.Key, c *demand.Compared) bool { return !slices.Contains(visible, c.Namespace) })
+	return all, nil
 }
 
 // singles returns the workloads that differ on the node type of an estimate.

@@ -27,7 +27,7 @@ func (s *Service) ListSuggestions(ctx context.Context, request *workloadresizerv
 	if err != nil {
 		return nil, err
 	}
-	from, err := s.suggester(ctx, func(nodeType string) bool { return nodeType > page.After })
+	from, err := s.suggester(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func (s *Service) ListSuggestions(ctx context.Context, request *workloadresizerv
 // GetSuggestion implements workloadresizerv1.BenchmarkServiceServer.
 func (s *Service) GetSuggestion(ctx context.Context, request *workloadresizerv1.GetSuggestionRequest) (*workloadresizerv1.GetSuggestionResponse, error) {
 	nodeType := request.GetNodeType()
-	from, err := s.suggester(ctx, func(other string) bool { return other == nodeType })
+	from, err := s.suggester(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +93,8 @@ type suggester struct {
 	ratios   Ratios
 }
 
-// suggester returns a suggester of some node types for the current state, or an error if too little is known.
-func (s *Service) suggester(ctx context.Context, nodeTypes func(string) bool) (*suggester, error) {
+// suggester returns a suggester for the current state, or an error if too little is known.
+func (s *Service) suggester(ctx context.Context) (*suggester, error) {
 	var view *judge.View
 	if s.config.Benchmarks != nil || s.config.Production == nil {
 		var err error
@@ -118,7 +118,7 @@ func (s *Service) suggester(ctx context.Context, nodeTypes func(string) bool) (*
 		from.shown = s.config.Production.View()
 		from.contradictions = Contradictions(from.shown, table, view)
 	}
-	from.compared, err = s.compared(ctx, from.shown, nodeTypes)
+	from.compared, err = s.compared(ctx, from.shown)
 	return from, err
 }
 

@@ -30,7 +30,7 @@ var demandModes = map[workloadresizerv1.DemandMode]string{
 // Production has the ratios that production shows; a production.Judge implements it.
 type Production interface {
 	// Assume returns the ratios of the source in the end, if ratios followed what is suggested now, or did not.
-	Assume(applies bool) ratios.Assumed
+	Assume(applies bool) (ratios.Assumed, error)
 }
 
 // WhatIf returns the table of a store with the assumptions of a request; nil if it is the table in
@@ -68,7 +68,11 @@ func whatIfRatios(store *ratios.Store, shown Production, request *workloadresize
 		if shown == nil {
 			return nil, rpcerror.BadField("what_if.production_mode", "needs a server that uses the ratio source production: add it to --ratio-sources, or leave this out")
 		}
-		assumed = append(assumed, shown.Assume(mode == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY))
+		of, err := shown.Assume(mode == workloadresizerv1.BenchmarkMode_BENCHMARK_MODE_APPLY)
+		if err != nil {
+			return nil, rpcerror.BadField("what_if.production_mode", "cannot be planned: "+err.Error())
+		}
+		assumed = append(assumed, of)
 	}
 	table, err := store.WhatIf(assumed...)
 	if err != nil {

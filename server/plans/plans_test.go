@@ -110,13 +110,13 @@ func TestPreviewPlans(t *testing.T) {
 // assuming is a source, the only one, by which n4 would be twice as fast if it applied, and 1.6 times if not.
 type assuming struct{}
 
-func (assuming) Assume(applies bool) ratios.Assumed {
+func (assuming) Assume(applies bool) (ratios.Assumed, error) {
 	a := ratios.Assumed{Source: "configmap", Layer: servertest.Layer()}
 	a.Layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 1.6, MemoryPerf: 1}
 	if applies {
 		a.Layer.Ratios["n4"] = ratios.Ratio{CPUPerf: 2, MemoryPerf: 1}
 	}
-	return a
+	return a, nil
 }
 
 func TestProductionMode(t *testing.T) {

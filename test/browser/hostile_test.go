@@ -103,7 +103,7 @@ func TestHostileServer(t *testing.T) {
 	}
 	b.visit(c.base + "/workloads/x/y/z")
 	b.until("a command", `document.querySelector(".command code") !== null`)
-	js[bool](b, `document.querySelector(".command code").textContent = "  - name: x\n=1"; addEventListener("copy", (e) => { window.copied = [e.clipboardData.getData("text/plain")]; }, {once: true}); getSelection().selectAllChildren(document.querySelector("main")); document.execCommand("copy")`)
+	js[bool](b, `window.code = document.querySelector(".command code"), window.code.textContent = "  - name: x\n=1", window.code.style.whiteSpace = "pre"; addEventListener("copy", (e) => { window.copied = [e.clipboardData.getData("text/plain")]; }, {once: true}); getSelection().selectAllChildren(document.querySelector("main")); document.execCommand("copy")`)
 	if text := js[string](b, `copied[0]`); !strings.Contains(text, "\n  - name: x") {
 		t.Errorf("code is not copied as it is: %q", text)
 	}

@@ -24,7 +24,7 @@ func subjects(w *world, t *testing.T) []struct{ path, says string } {
 		{"/plans", "Nothing is changed"},
 		{"/plans?plan=1&ratios=n4%3D1.1", "pods"},
 		{"/history", hostile},
-		{"/history?kind=revert", "Nothing that matches"},
+		{"/history?kind=revert", "No entries match"},
 		{"/search?q=web", "deployment/web"},
 		{"/search?q=", "Type or paste"},
 		{"/none", "There is no such page"},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/prometheus/common/model"
 )
@@ -34,6 +35,9 @@ func (a *answers) sendOnce(ctx context.Context, r *http.Request) (*http.Response
 	return response, rest, err
 }
 
+// answerParts are the parts of an answer besides its data. A hostile answer could have millions of others.
+var answerParts = []string{"status", "errorType", "error", "warnings", "infos", "isPartial"}
+
 // read reads an answer, and returns it without the elements.
 func (v *vector) read(body io.Reader) ([]byte, error) {
 	in, rest := json.NewDecoder(body), map[string]json.RawMessage{}
@@ -44,7 +48,9 @@ func (v *vector) read(body io.Reader) ([]byte, error) {
 		}
 		var other json.RawMessage
 		err := in.Decode(&other)
-		rest[name] = other
+		if slices.Contains(answerParts, name) {
+			rest[name] = other
+		}
 		return err
 	})
 	if err == nil {

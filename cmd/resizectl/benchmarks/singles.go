@@ -75,5 +75,5 @@ func ruleFor(nodeType string, w *workloadresizerv1.WorkloadRatio) string {
 		match += ", podLabel: { " + strings.Join(labels, ", ") + " }"
 	}
 	return fmt.Sprintf("  - name: %s\n    match: { %s }\n    nodeTypes: { %s: { cpuPerf: %s, memPerf: %s } }\n",
-		quoted(w.GetWorkload().GetKind()+" "+w.GetWorkload().GetName()+" in "+w.GetNamespace()), match, quoted(nodeType), number(w.GetCpuPerf()), number(w.GetMemoryPerf()))
+		quoted(w.GetWorkload().GetKind()+" "+w.GetWorkload().GetName()+" in "+w.GetNamespace()+" on "+nodeType), match, quoted(nodeType), number(w.GetCpuPerf()), number(w.GetMemoryPerf()))
 }
